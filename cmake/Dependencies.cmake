@@ -1,0 +1,27 @@
+# External libraries, all from the distribution's packages (tools/setup.sh installs them).
+# ASSAY_EXTERNAL_<folder> is what that folder of src/, and all after it, may use; every folder has
+# those of base.
+find_package(PkgConfig REQUIRED)
+find_package(Threads REQUIRED)
+find_package(Protobuf REQUIRED)
+find_package(Eigen3 3.3 REQUIRED NO_MODULE)
+find_package(fmt REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(CLI11 REQUIRED)
+find_package(ZLIB REQUIRED)
+find_package(JPEG REQUIRED)
+find_package(TIFF REQUIRED)
+find_package(PNG REQUIRED)
+# libzip's and RE2's own CMake files name tools or targets that the packages leave out.
+pkg_check_modules(libzip REQUIRED IMPORTED_TARGET libzip)
+pkg_check_modules(re2 REQUIRED IMPORTED_TARGET re2)
+pkg_check_modules(openjp2 REQUIRED IMPORTED_TARGET libopenjp2)
+pkg_check_modules(webp REQUIRED IMPORTED_TARGET libwebp)
+pkg_check_modules(mpfr IMPORTED_TARGET mpfr)
+
+set(ASSAY_EXTERNAL_base fmt::fmt nlohmann_json::nlohmann_json Threads::Threads)
+set(ASSAY_EXTERNAL_tensor PkgConfig::libzip ZLIB::ZLIB)
+set(ASSAY_EXTERNAL_patterns Eigen3::Eigen)
+set(ASSAY_EXTERNAL_ops PkgConfig::re2 JPEG::JPEG PkgConfig::openjp2 TIFF::TIFF PkgConfig::webp PNG::PNG)
+set(ASSAY_EXTERNAL_formats onnx_proto)
+set(ASSAY_EXTERNAL_cli CLI11::CLI11)
