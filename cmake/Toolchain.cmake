@@ -28,7 +28,7 @@ endif()
 
 # A body means what it says: no contraction to fused multiply-add, no reordering. The matrix
 # product kernels alone (*_avx2.cpp, *_avx512.cpp) may fuse; their bounds allow every order.
-add_compile_options(-ffp-contract=off)
+add_compile_options(-ffp-contract=off -fwrapv)
 
 if(ASSAY_SANITIZE)
   add_compile_options(-fsanitize=${ASSAY_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)

@@ -1,0 +1,144 @@
+#include "graph/types.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace assay {
+
+Dim Dim::named(std::string symbol) {
+  Dim dim;
+  dim.symbol = std::move(symbol);
+  return dim;
+}
+
+bool Dim::same_as(const Dim& other) const {
+  if (known() || other.known()) return known() && other.known() && value == other.value;
+  return !symbol.empty() && symbol == other.symbol;
+}
+
+bool Dim::differs_from(const Dim& other) const {
+  return known() && other.known() && value != other.value;
+}
+
+namespace {
+
+bool is_exactly(const Dim& dim, std::int64_t value) { return dim.known() && dim.value == value; }
+
+// An extent cannot be negative, so a negative result says that nothing is known.
+Dim known_or_unknown(bool overflow, std::int64_t value) {
+  return overflow || value < 0 ? Dim() : Dim(value);
+}
+
+}  // namespace
+
+Dim operator+(const Dim& a, const Dim& b) {
+  if (is_exactly(a, 0)) return b;
+  if (is_exactly(b, 0)) return a;
+  if (!a.known() || !b.known()) return {};
+  std::int64_t result = 0;
+  const bool overflow = __builtin_add_overflow(a.value, b.value, &result);
+  return known_or_unknown(overflow, result);
+}
+
+Dim operator-(const Dim& a, const Dim& b) {
+  if (a.same_as(b)) return {0};
+  if (is_exactly(b, 0)) return a;
+  if (!a.known() || !b.known()) return {};
+  return known_or_unknown(false, a.value - b.value);
+}
+
+Dim operator*(const Dim& a, const Dim& b) {
+  if (is_exactly(a, 0) || is_exactly(b, 0)) return {0};
+  if (is_exactly(a, 1)) return b;
+  if (is_exactly(b, 1)) return a;
+  if (!a.known() || !b.known()) return {};
+  std::int64_t result = 0;
+  const bool overflow = __builtin_mul_overflow(a.value, b.value, &result);
+  return known_or_unknown(overflow, result);
+}
+
+Dims to_dims(const Shape& shape) { return {shape.begin(), shape.end()}; }
+
+std::optional<Shape> to_shape(const Dims& dims) {
+  Shape shape;
+  shape.reserve(dims.size());
+  for (const Dim& dim : dims) {
+    if (!dim.known()) return std::nullopt;
+    shape.push_back(dim.value);
+  }
+  return shape;
+}
+
+std::string to_text(const Dims& dims) {
+  std::string text = "[";
+  for (const Dim& dim : dims) {
+    if (text.size() > 1) text += ',';
+    if (dim.known()) {
+      text += std::to_string(dim.value);
+    } else {
+      text += dim.symbol.empty() ? "?" : dim.symbol;
+    }
+  }
+  return text + "]";
+}
+
+ValueType ValueType::tensor(ElementType element, Dims dims) {
+  ValueType type = tensor(element);
+  type.dims = std::move(dims);
+  return type;
+}
+
+ValueType ValueType::sequence(ValueType inner) {
+  ValueType type;
+  type.kind = Kind::sequence;
+  type.inner = std::make_shared<const ValueType>(std::move(inner));
+  return type;
+}
+
+ValueType ValueType::optional(ValueType inner) {
+  ValueType type;
+  type.kind = Kind::optional;
+  type.inner = std::make_shared<const ValueType>(std::move(inner));
+  return type;
+}
+
+ValueType ValueType::map(ElementType key, ValueType inner) {
+  ValueType type;
+  type.kind = Kind::map;
+  type.element = key;
+  type.inner = std::make_shared<const ValueType>(std::move(inner));
+  return type;
+}
+
+std::string standard_name(const ValueType& type) {
+  const std::string inner = type.inner ? standard_name(*type.inner) : "undefined";
+  switch (type.kind) {
+    case ValueType::Kind::unknown: break;
+    case ValueType::Kind::tensor: return fmt::format("tensor({})", standard_name(type.element));
+    case ValueType::Kind::sparse_tensor:
+      return fmt::format("sparse_tensor({})", standard_name(type.element));
+    case ValueType::Kind::sequence: return fmt::format("seq({})", inner);
+    case ValueType::Kind::optional: return fmt::format("optional({})", inner);
+    case ValueType::Kind::map:
+      return fmt::format("map({},{})", standard_name(type.element), inner);
+  }
+  return type.opaque.empty() ? "undefined" : fmt::format("opaque({})", type.opaque);
+}
+
+std::string to_text(const ValueType& type) {
+  const std::string inner = type.inner ? to_text(*type.inner) : "?";
+  const std::string dims = type.dims ? to_text(*type.dims) : "";
+  switch (type.kind) {
+    case ValueType::Kind::unknown: break;
+    case ValueType::Kind::tensor: return fmt::format("{}{}", short_name(type.element), dims);
+    case ValueType::Kind::sparse_tensor:
+      return fmt::format("sparse({}{})", short_name(type.element), dims);
+    case ValueType::Kind::sequence: return fmt::format("seq({})", inner);
+    case ValueType::Kind::optional: return fmt::format("opt({})", inner);
+    case ValueType::Kind::map: return fmt::format("map({},{})", short_name(type.element), inner);
+  }
+  return type.opaque.empty() ? "?" : fmt::format("opaque({})", type.opaque);
+}
+
+}  // namespace assay

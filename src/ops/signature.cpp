@@ -1,0 +1,115 @@
+// What the standard's table demands of every node: numbers of inputs and outputs, types, attributes.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+
+#include "ops/catalogue.h"
+
+namespace assay {
+namespace {
+
+const FormalParameter* formal_at(std::span<const FormalParameter> formals, std::size_t i) {
+  if (i < formals.size()) return &formals[i];
+  if (!formals.empty() && formals.back().arity == Arity::variadic) return &formals.back();
+  return nullptr;
+}
+
+bool check_counts(Check& c, const Schema& schema) {
+  std::size_t given = c.site.input_count();
+  while (given > 0 && !c.site.has_input(given - 1)) --given;
+  const auto inputs = static_cast<std::int64_t>(given);
+  const auto outputs = static_cast<std::int64_t>(c.site.output_count());
+  bool holds = c.argument(inputs >= schema.min_inputs && inputs <= schema.max_inputs, "inputs",
+                          fmt::format("{} to {} inputs", schema.min_inputs, schema.max_inputs),
+                          fmt::format("{}", inputs));
+  holds = c.argument(outputs <= schema.max_outputs, "outputs",
+                     fmt::format("at most {} outputs", schema.max_outputs),
+                     fmt::format("{}", outputs)) && holds;
+  for (std::size_t i = 0; i < schema.inputs.size() && i < given; ++i)
+    if (schema.inputs[i].arity == Arity::single)
+      holds = c.argument(c.site.has_input(i), "inputs",
+                         fmt::format("input {}", schema.inputs[i].name), "none") && holds;
+  return holds;
+}
+
+bool allowed(const Schema& schema, std::string_view type, const std::string& found) {
+  if (const TypeConstraint* constraint = schema.find_constraint(type))
+    return std::find(constraint->allowed.begin(), constraint->allowed.end(), found) !=
+           constraint->allowed.end();
+  return type == found;
+}
+
+// One constraint name stands for one type throughout a node.
+bool check_types(Check& c, const Schema& schema) {
+  std::map<std::string_view, std::string> bound;
+  bool holds = true;
+  for (std::size_t i = 0; i < c.site.input_count(); ++i) {
+    const FormalParameter* formal = formal_at(schema.inputs, i);
+    if (!formal || !c.site.has_input(i)) continue;
+    const std::string found = standard_name(c.site.type(i));
+    if (found.empty()) {
+      c.undecided("type", fmt::format("the type of {}", formal->name));
+      continue;
+    }
+    const bool fits = allowed(schema, formal->type, found);
+    holds = c.that(fits, "Type Error", "type", std::string(formal->type), found, kArgumentBadness,
+                   fmt::format("{} does not take {} as {}", schema.name, found, formal->name)) && holds;
+    if (!fits || (formal->arity == Arity::variadic && !formal->homogeneous)) continue;
+    const auto [place, fresh] = bound.emplace(formal->type, found);
+    holds = c.that(fresh || place->second == found, "Type Error", "same-type", place->second, found,
+                   kArgumentBadness,
+                   fmt::format("{} needs one type for all inputs of kind {}, but {} is {} beside {}",
+                               schema.name, formal->type, formal->name, found, place->second)) && holds;
+  }
+  return holds;
+}
+
+std::string_view kind_text(AttributeKind kind) {
+  static constexpr std::string_view kNames[] = {
+      "nothing", "a real number", "a whole number", "a text", "a tensor", "a graph",
+      "real numbers", "whole numbers", "texts", "tensors", "graphs", "a sparse tensor",
+      "sparse tensors", "a type", "types"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
+// In the order of AttributeValue's alternatives.
+constexpr AttributeKind kAlternatives[] = {
+    AttributeKind::integer, AttributeKind::real,    AttributeKind::text,     AttributeKind::tensor,
+    AttributeKind::graph,   AttributeKind::type,    AttributeKind::sparse_tensor,
+    AttributeKind::integers, AttributeKind::reals,  AttributeKind::texts,    AttributeKind::tensors,
+    AttributeKind::graphs,  AttributeKind::types};
+
+bool check_attributes(Check& c, const Schema& schema) {
+  bool holds = true;
+  for (const AttributeFormal& formal : schema.attributes) {
+    const AttributeValue* value = c.site.node().find(formal.name);
+    if (!value) {
+      holds = c.argument(!formal.required, "attribute-required",
+                         fmt::format("attribute {}", formal.name), "none") && holds;
+      continue;
+    }
+    if (std::holds_alternative<AttributeReference>(*value)) continue;
+    const AttributeKind kind = kAlternatives[value->index()];
+    holds = c.argument(kind == formal.kind, "attribute-kind",
+                       fmt::format("{} to be {}", formal.name, kind_text(formal.kind)),
+                       std::string(kind_text(kind))) && holds;
+  }
+  for (const Attribute& attribute : c.site.node().attributes)
+    holds = c.argument(schema.find_attribute(attribute.name) != nullptr, "attribute-unknown",
+                       fmt::format("an attribute of {}-{}", schema.name, schema.since_version),
+                       attribute.name) && holds;
+  return holds;
+}
+
+}  // namespace
+
+void check_node(Check& check, const Operator& entry, const Schema& schema) {
+  bool holds = check_counts(check, schema);
+  holds = check_types(check, schema) && holds;
+  holds = check_attributes(check, schema) && holds;
+  if (holds && entry.require) entry.require(check);
+}
+
+}  // namespace assay

@@ -1,0 +1,194 @@
+#include "patterns/array.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "tensor/convert.h"
+
+namespace assay {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+double rounding_step(double rounded, double value) {
+  if (rounded == value || (std::isnan(rounded) && std::isnan(value))) return 0;
+  return std::isfinite(rounded) && std::isfinite(value) ? std::abs(rounded - value) : kInfinity;
+}
+
+// The whole numbers of an interval, inside the type or, where it may wrap, all of the type.
+Interval settle_integer(ElementType type, Interval range) {
+  const Interval whole = whole_range(type);
+  if (range.nan) return whole;
+  const Interval inner{std::ceil(range.low), std::floor(range.high), false};
+  if (inner.low < whole.low || inner.high > whole.high || !(inner.low <= inner.high)) return whole;
+  return inner;
+}
+
+Interval settle_real(ElementType type, Interval range) {
+  if (!(range.low <= range.high)) return range;
+  const auto outward = [&](double end, double direction) {
+    const double nearest = round_to(type, end);
+    if (std::isnan(nearest)) return end;
+    const bool inside = direction < 0 ? nearest > end : nearest < end;
+    if (!inside) return nearest;
+    // One step of the format outward, found through twice the rounding distance.
+    return round_to(type, end + 2 * (end - nearest));
+  };
+  Interval result{outward(range.low, -1), outward(range.high, 1), range.nan};
+  result.low = std::min(result.low, round_to(type, range.low));
+  result.high = std::max(result.high, round_to(type, range.high));
+  if (!format_of(type).has_infinity && (std::isinf(result.low) || std::isinf(result.high)))
+    result.nan = result.nan || format_of(type).has_nan;
+  return result;
+}
+
+Interval settle_interval(ElementType type, Interval range) {
+  return is_real(type) ? settle_real(type, range) : settle_integer(type, range);
+}
+
+void settle_bounded(ElementType type, Bounded given, double* value, double* error) {
+  if (is_real(type)) {
+    *value = round_to(type, given.value);
+    *error = given.error == kInfinity ? kInfinity
+                                      : given.error + rounding_step(*value, given.value);
+    return;
+  }
+  *value = given.value;
+  *error = std::isfinite(given.error) ? std::floor(given.error) : kInfinity;
+  const Interval whole = whole_range(type);
+  if (given.value - *error < whole.low || given.value + *error > whole.high) *error = kInfinity;
+}
+
+}  // namespace
+
+const Rounding& rounding_of(ElementType type) {
+  static const auto kTable = [] {
+    std::array<Rounding, kElementTypeCount> table;
+    for (int t = 0; t < kElementTypeCount; ++t) {
+      const auto element = static_cast<ElementType>(t);
+      if (!is_real(element)) {
+        table[static_cast<std::size_t>(t)] = Rounding::exact();
+      } else {
+        const FloatFormat& format = format_of(element);
+        table[static_cast<std::size_t>(t)] =
+            Rounding::of(format.precision, format.min_exponent, format.largest);
+      }
+    }
+    return table;
+  }();
+  return kTable[static_cast<std::size_t>(type)];
+}
+
+Interval whole_range(ElementType type) {
+  if (is_real(type)) return Interval::everything();
+  if (type == ElementType::boolean) return {0, 1, false};
+  return {static_cast<double>(smallest_integer(type)), static_cast<double>(largest_integer(type)),
+          false};
+}
+
+template <>
+void load(const Value& value, std::int64_t begin, std::int64_t end, double* out) {
+  to_doubles(value.tensor(), begin, end, out);
+}
+
+template <>
+void load(const Value& value, std::int64_t begin, std::int64_t end, std::int64_t* out) {
+  to_integers(value.tensor(), begin, end, out);
+}
+
+template <>
+void load(const Value& value, std::int64_t begin, std::int64_t end, std::uint64_t* out) {
+  to_integers(value.tensor(), begin, end, out);
+}
+
+template <>
+void load(const Value& value, std::int64_t begin, std::int64_t end, Bounded* out) {
+  std::vector<double> values(static_cast<std::size_t>(end - begin));
+  to_doubles(value.tensor(), begin, end, values.data());
+  const std::vector<double>* errors = value.errors();
+  for (std::int64_t i = begin; i < end; ++i)
+    out[i - begin] = Bounded{values[static_cast<std::size_t>(i - begin)],
+                             errors ? (*errors)[static_cast<std::size_t>(i)] : 0.0};
+}
+
+template <>
+void load(const Value& value, std::int64_t begin, std::int64_t end, Interval* out) {
+  if (const std::vector<Interval>* ranges = value.intervals()) {
+    std::copy(ranges->begin() + begin, ranges->begin() + end, out);
+    return;
+  }
+  std::vector<double> values(static_cast<std::size_t>(end - begin));
+  to_doubles(value.tensor(), begin, end, values.data());
+  for (std::size_t i = 0; i < values.size(); ++i) out[i] = Interval::point(values[i]);
+}
+
+template <class S>
+Array<S> load(const Value& value) {
+  Array<S> result;
+  result.shape = value.shape();
+  result.data.resize(static_cast<std::size_t>(value.tensor().size()));
+  load<S>(value, 0, value.tensor().size(), result.data.data());
+  return result;
+}
+
+template <class S>
+Settler<S>::Settler(ElementType type, Shape shape) : type_(type) {
+  const auto count = static_cast<std::size_t>(element_count(shape));
+  tensor_ = Tensor(type, std::move(shape));
+  if constexpr (std::is_same_v<S, Bounded>) errors_.resize(count);
+  if constexpr (std::is_same_v<S, Interval>) ranges_.resize(count);
+}
+
+template <class S>
+void Settler<S>::put(std::int64_t begin, std::int64_t count, const S* values) {
+  char* target = static_cast<char*>(const_cast<void*>(tensor_.raw())) +
+                 static_cast<std::size_t>(begin) * storage_size(type_);
+  if constexpr (std::is_same_v<S, double>) {
+    from_doubles(type_, values, count, target);
+  } else if constexpr (std::is_same_v<S, std::int64_t>) {
+    from_integers(type_, values, count, target);
+  } else if constexpr (std::is_same_v<S, std::uint64_t>) {
+    from_integers(type_, values, count, target);
+  } else if constexpr (std::is_same_v<S, Bounded>) {
+    std::vector<double> rounded(static_cast<std::size_t>(count));
+    for (std::int64_t i = 0; i < count; ++i)
+      settle_bounded(type_, values[i], &rounded[static_cast<std::size_t>(i)],
+                     &errors_[static_cast<std::size_t>(begin + i)]);
+    from_doubles(type_, rounded.data(), count, target);
+  } else {
+    for (std::int64_t i = 0; i < count; ++i)
+      ranges_[static_cast<std::size_t>(begin + i)] = settle_interval(type_, values[i]);
+  }
+}
+
+template <class S>
+Value Settler<S>::finish() {
+  if constexpr (std::is_same_v<S, Bounded>)
+    return Value::bounded(std::move(tensor_), std::move(errors_));
+  else if constexpr (std::is_same_v<S, Interval>)
+    return Value::ranges(type_, tensor_.shape(), std::move(ranges_));
+  else
+    return Value(std::move(tensor_));
+}
+
+template <class S>
+Value settle(ElementType type, const Array<S>& array) {
+  Settler<S> settler(type, array.shape);
+  settler.put(0, array.size(), array.data.data());
+  return settler.finish();
+}
+
+#define ASSAY_INSTANTIATE(S)                    \
+  template Array<S> load<S>(const Value&);      \
+  template class Settler<S>;                    \
+  template Value settle(ElementType, const Array<S>&)
+ASSAY_INSTANTIATE(double);
+ASSAY_INSTANTIATE(Bounded);
+ASSAY_INSTANTIATE(Interval);
+ASSAY_INSTANTIATE(std::int64_t);
+ASSAY_INSTANTIATE(std::uint64_t);
+#undef ASSAY_INSTANTIATE
+
+}  // namespace assay

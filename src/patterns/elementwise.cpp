@@ -1,0 +1,141 @@
+#include "patterns/elementwise.h"
+
+#include <algorithm>
+
+#include "base/parallel.h"
+
+namespace assay::elementwise_detail {
+namespace {
+
+constexpr std::int64_t kBlock = 1024;      // elements handled at a time: fits the first cache
+constexpr std::int64_t kGrain = 16 * 1024; // elements worth a thread
+
+// Reads one input as if it had the output's shape.
+template <class S>
+class Reader {
+ public:
+  Reader(const Value& value, const Shape& output) : value_(&value) {
+    const std::int64_t size = value.tensor().size();
+    if (value.shape() == output || (size == element_count(output) && size > 0)) return;
+    whole_ = load<S>(value).data;
+    if (size == 1) {
+      mode_ = Mode::single;
+      return;
+    }
+    mode_ = Mode::strided;
+    extents_ = output;
+    strides_ = broadcast_strides(value.shape(), output);
+  }
+
+  void read(std::int64_t begin, std::int64_t count, S* out) const {
+    switch (mode_) {
+      case Mode::direct: load<S>(*value_, begin, begin + count, out); break;
+      case Mode::single: std::fill(out, out + count, whole_[0]); break;
+      case Mode::strided: gather(begin, count, out); break;
+    }
+  }
+
+ private:
+  enum class Mode : std::uint8_t { direct, single, strided };
+
+  void gather(std::int64_t begin, std::int64_t count, S* out) const {
+    const std::size_t rank = extents_.size();
+    std::vector<std::int64_t> index(rank);
+    std::int64_t rest = begin, offset = 0;
+    for (std::size_t d = rank; d-- > 0;) {
+      index[d] = rest % extents_[d];
+      rest /= extents_[d];
+      offset += index[d] * strides_[d];
+    }
+    for (std::int64_t done = 0; done < count;) {
+      const std::int64_t run = std::min(count - done, extents_[rank - 1] - index[rank - 1]);
+      const std::int64_t step = strides_[rank - 1];
+      const S* source = whole_.data() + offset;
+      if (step == 0)
+        std::fill(out + done, out + done + run, *source);
+      else
+        for (std::int64_t i = 0; i < run; ++i) out[done + i] = source[i * step];
+      done += run;
+      offset += run * step;
+      index[rank - 1] += run;
+      for (std::size_t d = rank - 1; d > 0 && index[d] == extents_[d]; --d) {
+        offset += strides_[d - 1] - index[d] * strides_[d];
+        index[d] = 0;
+        ++index[d - 1];
+      }
+    }
+  }
+
+  const Value* value_;
+  Mode mode_ = Mode::direct;
+  std::vector<S> whole_;
+  Shape extents_;
+  std::vector<std::int64_t> strides_;
+};
+
+template <class S>
+void run_as(Call& call, const Kernel<S>& kernel) {
+  const Shape shape = call.output_shape(0);
+  const ElementType type = call.output_type(0);
+  std::vector<Reader<S>> readers;
+  ElementType computes = type;  // a comparison rounds as its inputs do
+  for (const Value& input : call.inputs) {
+    if (!input.present()) continue;
+    readers.emplace_back(input, shape);
+    if (is_real(input.type()) && !is_real(computes)) computes = input.type();
+  }
+  Settler<S> settler(type, shape);
+  parallel_for(element_count(shape), kGrain, [&](std::int64_t begin, std::int64_t end) {
+    const RoundingScope scope(rounding_of(computes));
+    std::vector<S> buffer((readers.size() + 1) * kBlock);
+    std::vector<const S*> in(readers.size());
+    S* out = buffer.data() + readers.size() * kBlock;
+    for (std::size_t k = 0; k < readers.size(); ++k) in[k] = buffer.data() + k * kBlock;
+    for (std::int64_t at = begin; at < end; at += kBlock) {
+      const std::int64_t count = std::min(kBlock, end - at);
+      for (std::size_t k = 0; k < readers.size(); ++k)
+        readers[k].read(at, count, buffer.data() + k * kBlock);
+      kernel(in.data(), readers.size(), out, count);
+      settler.put(at, count, out);
+    }
+  });
+  call.outputs[0] = settler.finish();
+}
+
+bool any_real(const Call& call) {
+  return std::any_of(call.inputs.begin(), call.inputs.end(),
+                     [](const Value& v) { return v.present() && is_real(v.type()); });
+}
+
+bool all_exact(const Call& call) {
+  return std::all_of(call.inputs.begin(), call.inputs.end(),
+                     [](const Value& v) { return !v.present() || v.exact(); });
+}
+
+bool all_natural(const Call& call) {
+  return std::all_of(call.inputs.begin(), call.inputs.end(), [](const Value& v) {
+    return !v.present() || domain_of(v.type()) == Domain::unsigned_integer;
+  });
+}
+
+}  // namespace
+
+void run(Call& call, const Kernels& kernels) {
+  const bool real = any_real(call) || !kernels.integer;
+  if (call.reading == Reading::value || (!real && all_exact(call))) {
+    if (real)
+      run_as<double>(call, kernels.real);
+    else if (all_natural(call))
+      run_as<std::uint64_t>(call, kernels.natural);
+    else
+      run_as<std::int64_t>(call, kernels.integer);
+  } else if (call.reading == Reading::interval) {
+    run_as<Interval>(call, kernels.interval);
+  } else if (kernels.bounded) {
+    run_as<Bounded>(call, kernels.bounded);
+  } else {
+    answer_unknown(call);
+  }
+}
+
+}  // namespace assay::elementwise_detail

@@ -1,0 +1,257 @@
+#include "patterns/gemm.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+#include <new>
+#include <vector>
+
+#include "base/check.h"
+#include "base/parallel.h"
+#include "patterns/gemm_kernel.h"
+
+namespace assay {
+namespace {
+
+// Multiples of every sliver's width. A block of A (256 KiB) and a strip of B (960 KiB) pass through
+// the caches of one core; each element of A is packed once a strip, each of B once a row block.
+constexpr std::int64_t kRowsPacked = 128;
+constexpr std::int64_t kStrip = 480;
+constexpr std::int64_t kRowBlock = 1024;
+
+// In multiply-adds. Below the first, packing costs more than it saves; below the second (about 20
+// microseconds), waking another thread does.
+constexpr double kTinyWork = 60;
+constexpr double kParallelWork = 400e3;
+constexpr double kParallelVectorWork = 100e3;
+
+struct FreeAligned {
+  void operator()(double* p) const { ::operator delete[](p, std::align_val_t{64}); }
+};
+using Buffer = std::unique_ptr<double[], FreeAligned>;
+
+Buffer make_buffer(std::int64_t size) {
+  void* raw =
+      ::operator new[](static_cast<std::size_t>(size) * sizeof(double), std::align_val_t{64});
+  return Buffer(static_cast<double*>(raw));
+}
+
+// Packed panels, kept by each thread from product to product.
+struct Panels {
+  Buffer a = make_buffer(kRowsPacked * kGemmDepth);
+  Buffer b = make_buffer(kStrip * kGemmDepth);
+};
+
+Panels& panels() {
+  thread_local Panels own;
+  return own;
+}
+
+bool has_avx2() {
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+         __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
+}
+
+bool has_avx512() {
+  return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+         __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+         __builtin_cpu_supports("avx512cd");
+}
+
+const GemmKernels* find_kernels(std::string_view name) {
+  if (name == "avx512" && has_avx512()) return &gemm_kernels_avx512();
+  if (name == "avx2" && has_avx2()) return &gemm_kernels_avx2();
+  return name == "sse" ? &gemm_kernels_sse() : nullptr;
+}
+
+const GemmKernels* initial_kernels() {
+  const char* wanted = std::getenv("ASSAY_ISA");
+  if (const GemmKernels* found = wanted ? find_kernels(wanted) : nullptr) return found;
+  if (has_avx512()) return &gemm_kernels_avx512();
+  return has_avx2() ? &gemm_kernels_avx2() : &gemm_kernels_sse();
+}
+
+const GemmKernels*& current_kernels() {
+  static const GemmKernels* kernels = initial_kernels();
+  return kernels;
+}
+
+std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+std::int64_t round_up(std::int64_t a, std::int64_t b) { return divide_up(a, b) * b; }
+
+double work_of(std::int64_t m, std::int64_t n, std::int64_t k) {
+  return static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
+}
+
+GemmOperand at(const GemmOperand& operand, std::int64_t outer, std::int64_t k) {
+  const std::ptrdiff_t offset = outer * operand.outer_stride + k * operand.k_stride;
+  GemmOperand moved = operand;
+  moved.data = operand.is_float
+                   ? static_cast<const void*>(static_cast<const float*>(operand.data) + offset)
+                   : static_cast<const void*>(static_cast<const double*>(operand.data) + offset);
+  return moved;
+}
+
+GemmOperand rows_of(const MatrixView& a) {
+  return {a.data, a.is_float, a.row_stride, a.column_stride};
+}
+
+GemmOperand columns_of(const MatrixView& b) {
+  return {b.data, b.is_float, b.column_stride, b.row_stride};
+}
+
+// How C is cut into pieces that one thread computes on its own, whole sums each.
+struct Cut {
+  std::int64_t rows = kRowBlock;
+  std::int64_t columns = kStrip;
+  std::int64_t row_blocks = 0;
+  std::int64_t strips = 0;
+};
+
+Cut cut(std::int64_t m, std::int64_t n, int threads) {
+  Cut c;
+  c.strips = divide_up(n, c.columns);
+  c.row_blocks = divide_up(m, c.rows);
+  if (threads > 1 && c.strips * c.row_blocks < 2 * threads) {
+    c.columns = std::clamp<std::int64_t>(round_up(divide_up(n, 2 * threads), 24), 96, kStrip);
+    c.strips = divide_up(n, c.columns);
+  }
+  if (threads > 1 && c.strips * c.row_blocks < threads) {
+    c.rows = std::clamp<std::int64_t>(round_up(divide_up(m, threads), 8), 64, kRowBlock);
+    c.row_blocks = divide_up(m, c.rows);
+  }
+  return c;
+}
+
+// pack_b(k0, k1, j0, j1, panel) packs a part of B.
+template <typename PackB>
+void multiply_piece(const GemmKernels& kernels, std::int64_t i0, std::int64_t i1, std::int64_t j0,
+                    std::int64_t j1, std::int64_t k, const GemmOperand& a, const PackB& pack_b,
+                    double* c, std::int64_t ldc) {
+  Panels& own = panels();
+  for (std::int64_t k0 = 0; k0 < k; k0 += kGemmDepth) {
+    const std::int64_t depth = std::min(k - k0, kGemmDepth);
+    pack_b(k0, k0 + depth, j0, j1, own.b.get());
+    for (std::int64_t i = i0; i < i1; i += kRowsPacked) {
+      const std::int64_t rows = std::min(i1 - i, kRowsPacked);
+      kernels.pack_rows(at(a, i, k0), rows, depth, own.a.get());
+      kernels.multiply(rows, j1 - j0, depth, own.a.get(), own.b.get(), c + i * ldc + j0, ldc,
+                       k0 == 0);
+    }
+  }
+}
+
+template <typename PackB>
+void multiply_blocked(const GemmKernels& kernels, std::int64_t m, std::int64_t n, std::int64_t k,
+                      const GemmOperand& a, const PackB& pack_b, double* c, std::int64_t ldc) {
+  const int threads = work_of(m, n, k) < kParallelWork ? 1 : thread_count();
+  const Cut pieces = cut(m, n, threads);
+  const auto run = [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t piece = begin; piece < end; ++piece) {
+      const std::int64_t i0 = piece / pieces.strips * pieces.rows;
+      const std::int64_t j0 = piece % pieces.strips * pieces.columns;
+      multiply_piece(kernels, i0, std::min(i0 + pieces.rows, m), j0,
+                     std::min(j0 + pieces.columns, n), k, a, pack_b, c, ldc);
+    }
+  };
+  const std::int64_t count = pieces.row_blocks * pieces.strips;
+  if (threads == 1) {
+    run(0, count);
+  } else {
+    parallel_for(count, 1, run);
+  }
+}
+
+// The k elements of the one row or column x, contiguous and in double.
+const double* contiguous(std::int64_t k, const GemmOperand& x, std::vector<double>& storage) {
+  if (!x.is_float && x.k_stride == 1) return static_cast<const double*>(x.data);
+  double* to = panels().b.get();
+  if (k > kStrip * kGemmDepth) {
+    storage.resize(static_cast<std::size_t>(k));
+    to = storage.data();
+  }
+  for (std::int64_t i = 0; i < k; ++i) {
+    to[i] = x.is_float ? static_cast<const float*>(x.data)[i * x.k_stride]
+                       : static_cast<const double*>(x.data)[i * x.k_stride];
+  }
+  return to;
+}
+
+// y[j * y_stride] = sum over k of x(k) matrix(j, k).
+void multiply_vector(const GemmKernels& kernels, std::int64_t n, std::int64_t k,
+                     const GemmOperand& x, const GemmOperand& matrix, double* y,
+                     std::int64_t y_stride) {
+  std::vector<double> storage;
+  const double* const xs = contiguous(k, x, storage);
+  if (work_of(1, n, k) < kParallelVectorWork) {
+    kernels.vector_multiply(n, k, xs, matrix, y, y_stride);
+    return;
+  }
+  const auto grain = static_cast<std::int64_t>(kParallelVectorWork / static_cast<double>(k));
+  parallel_for(n, round_up(grain, 64), [&](std::int64_t j0, std::int64_t j1) {
+    kernels.vector_multiply(j1 - j0, k, xs, at(matrix, j0, 0), y + j0 * y_stride, y_stride);
+  });
+}
+
+bool has_unit_stride(const GemmOperand& matrix) {
+  return matrix.outer_stride == 1 || matrix.k_stride == 1;
+}
+
+// True if there is nothing to add; C is zero then.
+bool fill_if_no_terms(std::int64_t m, std::int64_t n, std::int64_t k, double* c, std::int64_t ldc) {
+  ASSAY_CHECK(m >= 0 && n >= 0 && k >= 0);
+  ASSAY_CHECK(m <= 1 || ldc >= n);
+  if (m == 0 || n == 0) return true;
+  if (k > 0) return false;
+  for (std::int64_t i = 0; i < m; ++i) std::fill_n(c + i * ldc, n, 0.0);
+  return true;
+}
+
+}  // namespace
+
+void gemm(std::int64_t m, std::int64_t n, std::int64_t k, const MatrixView& a, const MatrixView& b,
+          double* c, std::int64_t ldc) {
+  if (fill_if_no_terms(m, n, k, c, ldc)) return;
+  const GemmKernels& kernels = *current_kernels();
+  const GemmOperand rows = rows_of(a);
+  const GemmOperand columns = columns_of(b);
+  if (work_of(m, n, k) <= kTinyWork) {
+    kernels.tiny(m, n, k, rows, columns, c, ldc);
+  } else if (m == 1 && has_unit_stride(columns)) {
+    multiply_vector(kernels, n, k, rows, columns, c, 1);
+  } else if (n == 1 && has_unit_stride(rows)) {
+    multiply_vector(kernels, m, k, columns, rows, c, ldc);
+  } else {
+    const auto pack_b = [&](std::int64_t k0, std::int64_t k1, std::int64_t j0, std::int64_t j1,
+                            double* panel) {
+      kernels.pack_columns(at(columns, j0, k0), j1 - j0, k1 - k0, panel);
+    };
+    multiply_blocked(kernels, m, n, k, rows, pack_b, c, ldc);
+  }
+}
+
+void gemm_packed(std::int64_t m, std::int64_t n, std::int64_t k, const MatrixView& a,
+                 const PackColumns& pack_b, double* c, std::int64_t ldc) {
+  if (fill_if_no_terms(m, n, k, c, ldc)) return;
+  const GemmKernels& kernels = *current_kernels();
+  const auto pack_slivers = [&](std::int64_t k0, std::int64_t k1, std::int64_t j0, std::int64_t j1,
+                                double* panel) {
+    const std::int64_t size = (k1 - k0) * kernels.columns;
+    for (std::int64_t j = j0; j < j1; j += kernels.columns, panel += size) {
+      const std::int64_t end = std::min(j + kernels.columns, j1);
+      if (end - j < kernels.columns) std::fill_n(panel, size, 0.0);
+      pack_b(k0, k1, j, end, panel, kernels.columns);
+    }
+  };
+  multiply_blocked(kernels, m, n, k, rows_of(a), pack_slivers, c, ldc);
+}
+
+std::string_view gemm_isa() { return current_kernels()->name; }
+
+bool set_gemm_isa(std::string_view name) {
+  const GemmKernels* found = find_kernels(name);
+  if (found != nullptr) current_kernels() = found;
+  return found != nullptr;
+}
+
+}  // namespace assay

@@ -1,0 +1,94 @@
+#include "patterns/site.h"
+
+#include <algorithm>
+
+namespace assay {
+namespace {
+
+template <class T>
+const T* get(const Node& node, std::string_view attribute) {
+  const AttributeValue* value = node.find(attribute);
+  return value ? std::get_if<T>(value) : nullptr;
+}
+
+template <class T>
+T get_or(const Node& node, std::string_view attribute, T fallback) {
+  const T* value = get<T>(node, attribute);
+  return value ? *value : std::move(fallback);
+}
+
+}  // namespace
+
+const ValueType& Site::type(std::size_t i) const {
+  static const ValueType kUnknown;
+  return has_input(i) ? inputs[i].type : kUnknown;
+}
+
+const Dims* Site::dims(std::size_t i) const {
+  const ValueType& known = type(i);
+  return known.is_tensor() && known.dims ? &*known.dims : nullptr;
+}
+
+std::optional<std::int64_t> Site::rank(std::size_t i) const {
+  const Dims* known = dims(i);
+  if (!known) return std::nullopt;
+  return static_cast<std::int64_t>(known->size());
+}
+
+const Tensor* Site::constant(std::size_t i) const {
+  return has_input(i) && inputs[i].constant.defined() ? &inputs[i].constant : nullptr;
+}
+
+std::optional<std::vector<Dim>> Site::extents(std::size_t i) const {
+  if (!has_input(i)) return std::nullopt;
+  if (const Tensor* known = constant(i)) {
+    if (!is_integer(known->type())) return std::nullopt;
+    std::vector<Dim> result;
+    for (std::int64_t value : known->integers()) {
+      Dim dim;
+      dim.value = value;
+      result.push_back(dim);
+    }
+    return result;
+  }
+  if (inputs[i].extents) return inputs[i].extents;
+  const Dims* known = dims(i);
+  if (known && known->size() == 1 && known->front().known() && known->front().value <= 64)
+    return std::vector<Dim>(static_cast<std::size_t>(known->front().value));
+  return std::nullopt;
+}
+
+std::int64_t Site::integer(std::string_view attribute, std::int64_t fallback) const {
+  return get_or(*node_, attribute, fallback);
+}
+double Site::real(std::string_view attribute, double fallback) const {
+  return get_or(*node_, attribute, fallback);
+}
+const std::string& Site::text(std::string_view attribute) const {
+  static const std::string kNone;
+  const auto* value = get<std::string>(*node_, attribute);
+  return value ? *value : kNone;
+}
+std::vector<std::int64_t> Site::integers(std::string_view attribute) const {
+  return get_or(*node_, attribute, std::vector<std::int64_t>{});
+}
+std::vector<double> Site::reals(std::string_view attribute) const {
+  return get_or(*node_, attribute, std::vector<double>{});
+}
+std::vector<std::string> Site::texts(std::string_view attribute) const {
+  return get_or(*node_, attribute, std::vector<std::string>{});
+}
+const Tensor* Site::tensor(std::string_view attribute) const {
+  return get<Tensor>(*node_, attribute);
+}
+const Graph* Site::graph(std::string_view attribute) const {
+  const auto* value = get<std::shared_ptr<const Graph>>(*node_, attribute);
+  return value ? value->get() : nullptr;
+}
+
+std::optional<std::int64_t> normalize_axis(std::int64_t axis, std::int64_t rank) {
+  if (axis < -rank || axis >= rank) return std::nullopt;
+  return axis < 0 ? axis + rank : axis;
+}
+
+}  // namespace assay

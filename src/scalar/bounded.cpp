@@ -1,0 +1,167 @@
+#include "scalar/bounded.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "scalar/outward.h"
+
+namespace assay {
+namespace {
+
+constexpr bool is_exact_nan(const Bounded& x) { return x.value != x.value && x.is_exact(); }
+
+bool is_plain(const Bounded& x) { return std::isfinite(x.value) && !x.is_anything(); }
+
+bool may_be_zero(const Bounded& x) { return std::fabs(x.value) <= x.error; }
+
+constexpr bool is_exact_zero(const Bounded& x) { return x.value == 0 && x.is_exact(); }
+
+constexpr bool is_exact_value(const Bounded& x, double value) {
+  return x.value == value && x.is_exact();
+}
+
+// Operands that are infinite, NaN or anything, of an operation that gives `value` for them and
+// where no finite operand can make a difference.
+Bounded absorb(const Bounded& a, const Bounded& b, double value) {
+  if (is_exact_nan(a) || is_exact_nan(b)) return {kNaN, 0};
+  if (a.is_anything() || b.is_anything()) return Bounded::anything(value);
+  return {value, 0};
+}
+
+Bounded arithmetic(Operation function, double value, double propagated) {
+  const double error = propagated + rounding().error(function, std::fabs(value) + propagated);
+  return settle(value, kUp * error);
+}
+
+// Whether `value`, exact in double, is what every evaluation gives.
+bool stays_exact(Operation function, double value) {
+  return rounding().rounds_correctly(function) && rounding().holds(value);
+}
+
+Bounded divide_by_zero(const Bounded& a, const Bounded& b) {
+  const double value = a.value / b.value;
+  if (!is_exact_zero(b)) return Bounded::anything(value);
+  if (is_exact_zero(a)) return {kNaN, 0};
+  return may_be_zero(a) ? Bounded::anything(value) : Bounded{value, 0};
+}
+
+}  // namespace
+
+double Bounded::low() const {
+  if (is_exact()) return value;
+  return is_anything() ? -kInfinity : add_down(value, -error);
+}
+
+double Bounded::high() const {
+  if (is_exact()) return value;
+  return is_anything() ? kInfinity : add_up(value, error);
+}
+
+bool Bounded::contains(double x) const {
+  if (is_anything()) return true;
+  if (std::isnan(value)) return std::isnan(x);
+  if (std::isinf(value)) return x == value;
+  return std::fabs(x - value) <= error;
+}
+
+Bounded settle(double value, double error) {
+  const Rounding& format = rounding();
+  const double size = std::fabs(value);
+  if (format.flushes_subnormals && size - error < format.smallest_normal) {
+    error = std::max(error, size);
+  }
+  // Not the negation: NaN must end here too.
+  if (!(size + error <= format.largest)) return Bounded::anything(value);
+  return {value, error};
+}
+
+Bounded rounded(double x, double error) {
+  if (!std::isfinite(x) || (error == 0 && rounding().holds(x))) return {x, 0};
+  return arithmetic(Operation::add, x, error);
+}
+
+Bounded flushed(Bounded x) {
+  const Rounding& format = rounding();
+  if (!format.flushes_subnormals || !is_plain(x)) return x;
+  const double size = std::fabs(x.value);
+  if (size - x.error < format.smallest_normal) x.error = std::max(x.error, size);
+  return x;
+}
+
+Bounded operator+(Bounded a, Bounded b) {
+  a = flushed(a);
+  b = flushed(b);
+  const double value = a.value + b.value;
+  if (!is_plain(a) || !is_plain(b)) return absorb(a, b, value);
+  if (is_exact_zero(a) && b.value != 0) return b;
+  if (is_exact_zero(b) && a.value != 0) return a;
+  const double propagated = a.error + b.error;
+  if (propagated == 0 && stays_exact(Operation::add, value) &&
+      sum_residual(a.value, b.value, value) == 0) {
+    return {value, 0};
+  }
+  return arithmetic(Operation::add, value, kUp * propagated);
+}
+
+Bounded operator-(Bounded a, Bounded b) { return a + -b; }
+
+Bounded operator*(Bounded a, Bounded b) {
+  a = flushed(a);
+  b = flushed(b);
+  const double value = a.value * b.value;
+  if (!is_plain(a) || !is_plain(b)) {
+    const bool unsure = (is_plain(a) && !a.is_exact() && may_be_zero(a)) ||
+                        (is_plain(b) && !b.is_exact() && may_be_zero(b));
+    const bool nan = is_exact_nan(a) || is_exact_nan(b);
+    return unsure && !nan ? Bounded::anything(value) : absorb(a, b, value);
+  }
+  if (is_exact_value(a, 1)) return b;
+  if (is_exact_value(b, 1)) return a;
+  if (is_exact_zero(a) || is_exact_zero(b)) {
+    const bool sure = a.is_exact() && b.is_exact();
+    return {value, sure ? 0 : kSmallestDouble};
+  }
+  if (a.is_exact() && b.is_exact() && stays_exact(Operation::multiply, value) &&
+      product_is_exact(a.value, b.value, value)) {
+    return {value, 0};
+  }
+  const double propagated =
+      std::fabs(a.value) * b.error + std::fabs(b.value) * a.error + a.error * b.error;
+  return arithmetic(Operation::multiply, value, kUp * propagated);
+}
+
+Bounded operator/(Bounded a, Bounded b) {
+  a = flushed(a);
+  b = flushed(b);
+  const double value = a.value / b.value;
+  const bool nan = is_exact_nan(a) || is_exact_nan(b);
+  if (nan || a.is_anything() || b.is_anything()) return absorb(a, b, value);
+  if (std::isfinite(b.value) && may_be_zero(b)) return divide_by_zero(a, b);
+  if (!is_plain(a) || !is_plain(b)) {
+    // What is left is certain but for the sign of x / ±infinity where x may be on both sides of 0.
+    const bool sure = value != 0 || a.is_exact() || !may_be_zero(a);
+    return {value, sure ? 0 : kSmallestDouble};
+  }
+  if (is_exact_value(b, 1)) return a;
+  if (is_exact_zero(a)) return {value, 0};
+  if (a.is_exact() && b.is_exact() && stays_exact(Operation::divide, value) &&
+      quotient_is_exact(a.value, b.value, value)) {
+    return {value, 0};
+  }
+  const double nearest = (std::fabs(b.value) - b.error) / kUp;
+  const double propagated = (a.error + kUp * std::fabs(value) * b.error) / nearest;
+  return arithmetic(Operation::divide, value, kUp * propagated);
+}
+
+Bounded hull(Bounded a, Bounded b) {
+  const bool same_value = a.value == b.value || (a.value != a.value && b.value != b.value);
+  if (same_value && a.is_exact() && b.is_exact()) {
+    return {a.value,
+            a.value == 0 && std::signbit(a.value) != std::signbit(b.value) ? kSmallestDouble : 0};
+  }
+  if (!is_plain(a) || !is_plain(b)) return Bounded::anything(a.value);
+  const double reach = kUp * (std::fabs(a.value - b.value) + b.error);
+  return {a.value, std::max(a.error, reach)};
+}
+
+}  // namespace assay

@@ -1,0 +1,116 @@
+#include "tensor/memory.h"
+
+#include <atomic>
+#include <cstdlib>
+#include <limits>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "tensor/tensor.h"
+
+namespace assay {
+namespace {
+
+std::atomic<std::size_t> live_bytes{0};
+std::atomic<std::size_t> limit_bytes{std::numeric_limits<std::size_t>::max()};
+
+void count(std::size_t bytes) {
+  const std::size_t limit = limit_bytes.load(std::memory_order_relaxed);
+  std::size_t live = live_bytes.load(std::memory_order_relaxed);
+  do {
+    if (bytes > limit || live > limit - bytes) {
+      throw MemoryLimitError(
+          fmt::format("a tensor asked for {} bytes, {} are in use, the memory limit is {}", bytes,
+                      live, limit));
+    }
+  } while (!live_bytes.compare_exchange_weak(live, live + bytes, std::memory_order_relaxed));
+}
+
+void uncount(std::size_t bytes) { live_bytes.fetch_sub(bytes, std::memory_order_relaxed); }
+
+// Hands std::allocate_shared room for its control block with the elements behind it, so that a
+// tensor costs one allocation. `data` is where the elements' address goes; the copy that the
+// control block keeps never reads it.
+template <class T>
+struct BlockAllocator {
+  using value_type = T;
+
+  std::size_t bytes;
+  Fill fill;
+  void** data;
+
+  BlockAllocator(std::size_t bytes, Fill fill, void** data)
+      : bytes(bytes), fill(fill), data(data) {}
+  template <class U>
+  BlockAllocator(const BlockAllocator<U>& other)  // NOLINT(google-explicit-constructor)
+      : bytes(other.bytes), fill(other.fill), data(other.data) {}
+
+  T* allocate(std::size_t objects) {
+    static_assert(alignof(T) <= alignof(std::max_align_t));
+    const std::size_t front = objects * sizeof(T);
+    const std::size_t total = front + kTensorAlignment - 1 + bytes;
+    if (total < bytes) {
+      throw MemoryLimitError(fmt::format("a tensor asked for {} bytes, which no memory holds", bytes));
+    }
+    count(bytes);
+    void* base = fill == Fill::zeros ? std::calloc(total, 1) : std::malloc(total);
+    if (base == nullptr) {
+      uncount(bytes);
+      throw MemoryLimitError(
+          fmt::format("a tensor asked for {} bytes, which the system refused", bytes));
+    }
+    const auto behind = reinterpret_cast<std::uintptr_t>(base) + front;
+    *data = static_cast<char*>(base) + front +
+            (kTensorAlignment - behind % kTensorAlignment) % kTensorAlignment;
+    return static_cast<T*>(base);
+  }
+  void deallocate(T* base, std::size_t) noexcept {
+    std::free(base);
+    uncount(bytes);
+  }
+  friend bool operator==(const BlockAllocator&, const BlockAllocator&) { return true; }
+};
+
+struct Plain {};
+
+struct Strings {
+  std::string* first;
+  std::size_t size;
+
+  Strings(void* const& data, std::size_t count)
+      : first(static_cast<std::string*>(data)), size(count) {
+    std::uninitialized_value_construct_n(first, size);
+  }
+  Strings(const Strings&) = delete;
+  Strings& operator=(const Strings&) = delete;
+  ~Strings() { std::destroy_n(first, size); }
+};
+
+}  // namespace
+
+Block allocate_block(std::size_t bytes, Fill fill) {
+  Block block;
+  block.owner = std::allocate_shared<Plain>(BlockAllocator<Plain>(bytes, fill, &block.data));
+  return block;
+}
+
+Block allocate_strings(std::size_t count) {
+  std::size_t bytes = 0;
+  if (__builtin_mul_overflow(count, sizeof(std::string), &bytes)) {
+    throw MemoryLimitError(fmt::format("a tensor asked for {} strings, which no memory holds", count));
+  }
+  Block block;
+  // The address is read by reference: the allocator sets it just before Strings is made.
+  block.owner = std::allocate_shared<Strings>(
+      BlockAllocator<Strings>(bytes, Fill::none, &block.data), block.data, count);
+  return block;
+}
+
+void set_memory_limit(std::size_t bytes) { limit_bytes.store(bytes, std::memory_order_relaxed); }
+
+std::size_t memory_limit() { return limit_bytes.load(std::memory_order_relaxed); }
+
+std::size_t live_tensor_bytes() { return live_bytes.load(std::memory_order_relaxed); }
+
+}  // namespace assay
