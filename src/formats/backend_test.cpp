@@ -1,8 +1,8 @@
 // Cases as models, and as the folders of ONNX backend tests.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <set>
+
+#include <fmt/format.h>
 
 #include "formats/onnx_export.h"
 #include "formats/onnx_value.h"
@@ -26,13 +26,18 @@ std::int64_t newest_opset(std::string_view domain) {
 // The IR version that brought an element type.
 std::int64_t ir_version_of(ElementType type) {
   switch (type) {
-    case ElementType::f4e2m1: return 11;
-    case ElementType::f8e8m0: return 12;
+    case ElementType::f4e2m1:
+      return 11;
+    case ElementType::f8e8m0:
+      return 12;
     case ElementType::u2:
-    case ElementType::i2: return 13;
+    case ElementType::i2:
+      return 13;
     case ElementType::f6e2m3:
-    case ElementType::f6e3m2: return 14;
-    default: return 10;
+    case ElementType::f6e3m2:
+      return 14;
+    default:
+      return 10;
   }
 }
 

@@ -1,14 +1,14 @@
 #include "formats/external_data.h"
 
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <cerrno>
-#include <cstring>
+#include <fmt/format.h>
 
 #include "formats/failure.h"
 #include "graph/names.h"
@@ -60,9 +60,8 @@ SharedBytes map_file(const fs::path& path) {
   if (size == 0) return {};
   void* data = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.get(), 0);
   if (data == MAP_FAILED) throw FormatError("unreadable", std::strerror(errno));
-  std::shared_ptr<const void> owner(data, [size](const void* mapped) {
-    ::munmap(const_cast<void*>(mapped), size);
-  });
+  std::shared_ptr<const void> owner(
+      data, [size](const void* mapped) { ::munmap(const_cast<void*>(mapped), size); });
   return {std::move(owner), {static_cast<const char*>(data), size}};
 }
 
@@ -83,15 +82,15 @@ const SharedBytes& ExternalFiles::file(const std::string& location) {
   const fs::path folder = fs::canonical(folder_, failed);
   const fs::path path = failed ? fs::path() : fs::canonical(folder / relative, failed);
   if (failed) {
-    throw FormatError("missing", fmt::format("external data {}: {}", in_quotes(location),
-                                             failed.message()));
+    throw FormatError("missing",
+                      fmt::format("external data {}: {}", in_quotes(location), failed.message()));
   }
   if (!is_inside(folder, path)) fail_outside(location);
   try {
     return files_[location] = map_file(path);
   } catch (const FormatError& error) {
-    throw FormatError(error.kind(), fmt::format("external data {}: {}", in_quotes(location),
-                                                error.what()));
+    throw FormatError(error.kind(),
+                      fmt::format("external data {}: {}", in_quotes(location), error.what()));
   }
 }
 

@@ -1,10 +1,10 @@
 #include "formats/onnx_decode.h"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <limits>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "formats/failure.h"
 #include "formats/onnx_tensor.h"
@@ -59,21 +59,36 @@ int used_fields(const AttributeProto& proto) {
 
 bool has_value(const AttributeProto& proto, int kind) {
   switch (kind) {
-    case AttributeProto::FLOAT: return proto.has_f();
-    case AttributeProto::INT: return proto.has_i();
-    case AttributeProto::STRING: return proto.has_s();
-    case AttributeProto::TENSOR: return proto.has_t();
-    case AttributeProto::GRAPH: return proto.has_g();
-    case AttributeProto::TYPE_PROTO: return proto.has_tp();
-    case AttributeProto::SPARSE_TENSOR: return proto.has_sparse_tensor();
-    case AttributeProto::FLOATS: return proto.floats_size() > 0;
-    case AttributeProto::INTS: return proto.ints_size() > 0;
-    case AttributeProto::STRINGS: return proto.strings_size() > 0;
-    case AttributeProto::TENSORS: return proto.tensors_size() > 0;
-    case AttributeProto::GRAPHS: return proto.graphs_size() > 0;
-    case AttributeProto::TYPE_PROTOS: return proto.type_protos_size() > 0;
-    case AttributeProto::SPARSE_TENSORS: return proto.sparse_tensors_size() > 0;
-    default: return false;
+    case AttributeProto::FLOAT:
+      return proto.has_f();
+    case AttributeProto::INT:
+      return proto.has_i();
+    case AttributeProto::STRING:
+      return proto.has_s();
+    case AttributeProto::TENSOR:
+      return proto.has_t();
+    case AttributeProto::GRAPH:
+      return proto.has_g();
+    case AttributeProto::TYPE_PROTO:
+      return proto.has_tp();
+    case AttributeProto::SPARSE_TENSOR:
+      return proto.has_sparse_tensor();
+    case AttributeProto::FLOATS:
+      return proto.floats_size() > 0;
+    case AttributeProto::INTS:
+      return proto.ints_size() > 0;
+    case AttributeProto::STRINGS:
+      return proto.strings_size() > 0;
+    case AttributeProto::TENSORS:
+      return proto.tensors_size() > 0;
+    case AttributeProto::GRAPHS:
+      return proto.graphs_size() > 0;
+    case AttributeProto::TYPE_PROTOS:
+      return proto.type_protos_size() > 0;
+    case AttributeProto::SPARSE_TENSORS:
+      return proto.sparse_tensors_size() > 0;
+    default:
+      return false;
   }
 }
 
@@ -101,8 +116,8 @@ std::map<std::string, std::int64_t> to_opsets(const Imports& imports) {
 }  // namespace
 
 void OnnxDecoder::fail(const std::string& reason) const {
-  const std::string node = path_.empty() ? "" : "node " + in_quotes(fmt::format(
-      "{}", fmt::join(path_, "/"))) + ": ";
+  const std::string node =
+      path_.empty() ? "" : "node " + in_quotes(fmt::format("{}", fmt::join(path_, "/"))) + ": ";
   throw FormatError("invalid", node + reason);
 }
 
@@ -134,7 +149,8 @@ std::vector<std::string> OnnxDecoder::names(Strings* texts, const char* what) co
 NamedType OnnxDecoder::named_type(onnx::ValueInfoProto& proto) {
   NamedType value;
   value.name = name(proto.mutable_name(), "name");
-  value.type = within("value " + in_quotes(value.name), [&] { return to_value_type(proto.type()); });
+  value.type =
+      within("value " + in_quotes(value.name), [&] { return to_value_type(proto.type()); });
   value.doc = to_utf8(proto.doc_string());
   value.metadata = to_properties(proto.metadata_props());
   return value;
@@ -179,14 +195,20 @@ Attribute OnnxDecoder::attribute(AttributeProto& proto) {
 
 AttributeValue OnnxDecoder::attribute_value(AttributeProto& proto, int kind) {
   switch (kind) {
-    case AttributeProto::FLOAT: return static_cast<double>(proto.f());
-    case AttributeProto::INT: return std::int64_t{proto.i()};
-    case AttributeProto::STRING: return std::move(*proto.mutable_s());
-    case AttributeProto::TENSOR: return take_tensor(*proto.mutable_t(), files_);
-    case AttributeProto::TYPE_PROTO: return to_value_type(proto.tp());
+    case AttributeProto::FLOAT:
+      return static_cast<double>(proto.f());
+    case AttributeProto::INT:
+      return std::int64_t{proto.i()};
+    case AttributeProto::STRING:
+      return std::move(*proto.mutable_s());
+    case AttributeProto::TENSOR:
+      return take_tensor(*proto.mutable_t(), files_);
+    case AttributeProto::TYPE_PROTO:
+      return to_value_type(proto.tp());
     case AttributeProto::SPARSE_TENSOR:
       return take_sparse_tensor(*proto.mutable_sparse_tensor(), files_);
-    default: return attribute_list(proto, kind);
+    default:
+      return attribute_list(proto, kind);
   }
 }
 
@@ -216,7 +238,8 @@ AttributeValue OnnxDecoder::attribute_list(AttributeProto& proto, int kind) {
       }
       return tensors;
     }
-    default: return std::vector<std::int64_t>(proto.ints().begin(), proto.ints().end());
+    default:
+      return std::vector<std::int64_t>(proto.ints().begin(), proto.ints().end());
   }
 }
 
@@ -268,9 +291,8 @@ Graph OnnxDecoder::graph(onnx::GraphProto& proto) {
   for (auto& value : *proto.mutable_value_info()) result.value_info.push_back(named_type(value));
   initializers(proto, result);
   for (auto& annotation : *proto.mutable_quantization_annotation()) {
-    result.quantization.emplace_back(
-        name(annotation.mutable_tensor_name(), "tensor name"),
-        to_properties(annotation.quant_parameter_tensor_names()));
+    result.quantization.emplace_back(name(annotation.mutable_tensor_name(), "tensor name"),
+                                     to_properties(annotation.quant_parameter_tensor_names()));
   }
   result.nodes.reserve(static_cast<std::size_t>(proto.node_size()));
   for (auto& node_proto : *proto.mutable_node()) {

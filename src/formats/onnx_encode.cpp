@@ -129,8 +129,7 @@ void Encoder::attribute(const Attribute& attribute, AttributeProto& proto) {
     ASSAY_CHECK(*one != nullptr);
     graph(**one, *proto.mutable_g());
   }
-  if (const auto* many =
-          std::get_if<std::vector<std::shared_ptr<const Graph>>>(&attribute.value)) {
+  if (const auto* many = std::get_if<std::vector<std::shared_ptr<const Graph>>>(&attribute.value)) {
     for (const auto& inner : *many) graph(*inner, *proto.add_graphs());
   }
   if (proto.has_t()) ASSAY_PUT(*proto.mutable_t(), name, attribute.tensor_name);

@@ -1,11 +1,11 @@
 #include "formats/onnx_export.h"
 
-#include <fmt/format.h>
-
 #include <cerrno>
 #include <cstring>
 #include <fstream>
 #include <limits>
+
+#include <fmt/format.h>
 
 #include "formats/onnx_encode.h"
 #include "formats/onnx_tensor.h"
@@ -23,9 +23,8 @@ std::uint64_t initializer_bytes(const Graph& graph) {
     total += file_size(value.tensor.type(), value.tensor.size()).value_or(0);
   }
   for (const Node& node : graph.nodes) {
-    for_each_subgraph(node, [&](const std::string&, const Graph& inner) {
-      total += initializer_bytes(inner);
-    });
+    for_each_subgraph(
+        node, [&](const std::string&, const Graph& inner) { total += initializer_bytes(inner); });
   }
   return total;
 }

@@ -1,13 +1,13 @@
 #include "formats/onnx_import.h"
 
+#include <cstdint>
 #include <fcntl.h>
+#include <limits>
+#include <unistd.h>
+
 #include <fmt/format.h>
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/io/zero_copy_stream_impl.h>
-#include <unistd.h>
-
-#include <cstdint>
-#include <limits>
 
 #include "formats/failure.h"
 #include "formats/onnx_decode.h"
@@ -28,7 +28,8 @@ constexpr std::int64_t kFirstIrWithOpsets = 3;
 
 // Looks at the bytes without decoding them; throws what is wrong with them.
 void inspect(std::string_view bytes, const ImportOptions& options) {
-  if (bytes.empty()) throw FormatError("unreadable", "the file is empty, an ONNX model is expected");
+  if (bytes.empty())
+    throw FormatError("unreadable", "the file is empty, an ONNX model is expected");
   if (bytes.size() > std::numeric_limits<int>::max()) {
     throw FormatError("limit", "an ONNX file of 2 GiB or more cannot be decoded");
   }
@@ -39,8 +40,7 @@ void inspect(std::string_view bytes, const ImportOptions& options) {
 // A subgraph is three messages deep: graph, node, attribute. The rest is for types and tensors.
 int recursion_limit(const ImportOptions& options) { return 3 * options.max_nesting + 200; }
 
-void decode(pb_io::CodedInputStream& input, const ImportOptions& options,
-            onnx::ModelProto& proto) {
+void decode(pb_io::CodedInputStream& input, const ImportOptions& options, onnx::ModelProto& proto) {
   input.SetRecursionLimit(recursion_limit(options));
   if (!proto.ParseFromCodedStream(&input) || !input.ConsumedEntireMessage()) {
     fail("a list of numbers in it is malformed");

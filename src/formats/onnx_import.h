@@ -15,7 +15,7 @@ namespace assay {
 struct ImportOptions {
   // Where external data may lie; read_onnx takes the model's own folder if none is given.
   std::filesystem::path folder{};
-  int max_nesting = kMaxNesting;               // of subgraphs
+  int max_nesting = kMaxNesting;                 // of subgraphs
   std::size_t max_bytes = std::size_t{8} << 30;  // of the decoded model, external data apart
 };
 

@@ -1,10 +1,10 @@
 #include "formats/onnx_scan.h"
 
-#include <fmt/format.h>
-
 #include <array>
 #include <initializer_list>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "formats/wire.h"
 
@@ -12,9 +12,29 @@ namespace assay {
 namespace {
 
 enum class Message : std::uint8_t {
-  model, graph, node, attribute, tensor, sparse_tensor, value_info, type, tensor_type, shape,
-  dimension, sequence_type, map_type, opaque_type, opset, entry, annotation, segment, function,
-  training, device_configuration, node_device, count
+  model,
+  graph,
+  node,
+  attribute,
+  tensor,
+  sparse_tensor,
+  value_info,
+  type,
+  tensor_type,
+  shape,
+  dimension,
+  sequence_type,
+  map_type,
+  opaque_type,
+  opset,
+  entry,
+  annotation,
+  segment,
+  function,
+  training,
+  device_configuration,
+  node_device,
+  count
 };
 
 enum class Content : std::uint8_t { integers, floats, doubles, text, message, ignored };
@@ -36,41 +56,98 @@ const MessageRule& rule_of(Message message) {
   using C = Content;
   static const std::array<MessageRule, static_cast<std::size_t>(M::count)> kRules = {{
       {"ModelProto",
-       {{1, C::integers}, {2, C::text}, {3, C::text}, {4, C::text}, {5, C::integers}, {6, C::text},
-        {7, C::message, M::graph}, {8, C::message, M::opset}, {14, C::message, M::entry},
-        {20, C::message, M::training}, {25, C::message, M::function},
+       {{1, C::integers},
+        {2, C::text},
+        {3, C::text},
+        {4, C::text},
+        {5, C::integers},
+        {6, C::text},
+        {7, C::message, M::graph},
+        {8, C::message, M::opset},
+        {14, C::message, M::entry},
+        {20, C::message, M::training},
+        {25, C::message, M::function},
         {26, C::message, M::device_configuration}}},
       {"GraphProto",
-       {{1, C::message, M::node}, {2, C::text}, {3, C::ignored}, {4, C::ignored},
-        {5, C::message, M::tensor}, {6, C::ignored}, {7, C::ignored}, {8, C::ignored},
-        {9, C::ignored}, {10, C::text}, {11, C::message, M::value_info},
-        {12, C::message, M::value_info}, {13, C::message, M::value_info},
-        {14, C::message, M::annotation}, {15, C::message, M::sparse_tensor},
+       {{1, C::message, M::node},
+        {2, C::text},
+        {3, C::ignored},
+        {4, C::ignored},
+        {5, C::message, M::tensor},
+        {6, C::ignored},
+        {7, C::ignored},
+        {8, C::ignored},
+        {9, C::ignored},
+        {10, C::text},
+        {11, C::message, M::value_info},
+        {12, C::message, M::value_info},
+        {13, C::message, M::value_info},
+        {14, C::message, M::annotation},
+        {15, C::message, M::sparse_tensor},
         {16, C::message, M::entry}}},
       {"NodeProto",
-       {{1, C::text}, {2, C::text}, {3, C::text}, {4, C::text}, {5, C::message, M::attribute},
-        {6, C::text}, {7, C::text}, {8, C::text}, {9, C::message, M::entry},
+       {{1, C::text},
+        {2, C::text},
+        {3, C::text},
+        {4, C::text},
+        {5, C::message, M::attribute},
+        {6, C::text},
+        {7, C::text},
+        {8, C::text},
+        {9, C::message, M::entry},
         {10, C::message, M::node_device}}},
       {"AttributeProto",
-       {{1, C::text}, {2, C::floats}, {3, C::integers}, {4, C::text}, {5, C::message, M::tensor},
-        {6, C::message, M::graph}, {7, C::floats}, {8, C::integers}, {9, C::text},
-        {10, C::message, M::tensor}, {11, C::message, M::graph}, {12, C::ignored}, {13, C::text},
-        {14, C::message, M::type}, {15, C::message, M::type}, {16, C::ignored}, {17, C::ignored},
-        {18, C::ignored}, {19, C::ignored}, {20, C::integers}, {21, C::text},
-        {22, C::message, M::sparse_tensor}, {23, C::message, M::sparse_tensor}}},
+       {{1, C::text},
+        {2, C::floats},
+        {3, C::integers},
+        {4, C::text},
+        {5, C::message, M::tensor},
+        {6, C::message, M::graph},
+        {7, C::floats},
+        {8, C::integers},
+        {9, C::text},
+        {10, C::message, M::tensor},
+        {11, C::message, M::graph},
+        {12, C::ignored},
+        {13, C::text},
+        {14, C::message, M::type},
+        {15, C::message, M::type},
+        {16, C::ignored},
+        {17, C::ignored},
+        {18, C::ignored},
+        {19, C::ignored},
+        {20, C::integers},
+        {21, C::text},
+        {22, C::message, M::sparse_tensor},
+        {23, C::message, M::sparse_tensor}}},
       {"TensorProto",
-       {{1, C::integers}, {2, C::integers}, {3, C::message, M::segment}, {4, C::floats},
-        {5, C::integers}, {6, C::text}, {7, C::integers}, {8, C::text}, {9, C::text},
-        {10, C::doubles}, {11, C::integers}, {12, C::text}, {13, C::message, M::entry},
-        {14, C::integers}, {16, C::message, M::entry}}},
+       {{1, C::integers},
+        {2, C::integers},
+        {3, C::message, M::segment},
+        {4, C::floats},
+        {5, C::integers},
+        {6, C::text},
+        {7, C::integers},
+        {8, C::text},
+        {9, C::text},
+        {10, C::doubles},
+        {11, C::integers},
+        {12, C::text},
+        {13, C::message, M::entry},
+        {14, C::integers},
+        {16, C::message, M::entry}}},
       {"SparseTensorProto",
        {{1, C::message, M::tensor}, {2, C::message, M::tensor}, {3, C::integers}}},
       {"ValueInfoProto",
        {{1, C::text}, {2, C::message, M::type}, {3, C::text}, {4, C::message, M::entry}}},
       {"TypeProto",
-       {{1, C::message, M::tensor_type}, {4, C::message, M::sequence_type},
-        {5, C::message, M::map_type}, {6, C::text}, {7, C::message, M::opaque_type},
-        {8, C::message, M::tensor_type}, {9, C::message, M::sequence_type}}},
+       {{1, C::message, M::tensor_type},
+        {4, C::message, M::sequence_type},
+        {5, C::message, M::map_type},
+        {6, C::text},
+        {7, C::message, M::opaque_type},
+        {8, C::message, M::tensor_type},
+        {9, C::message, M::sequence_type}}},
       {"TypeProto.Tensor", {{1, C::integers}, {2, C::message, M::shape}}},
       {"TensorShapeProto", {{1, C::message, M::dimension}}},
       {"TensorShapeProto.Dimension", {{1, C::integers}, {2, C::text}, {3, C::text}}},
@@ -82,12 +159,24 @@ const MessageRule& rule_of(Message message) {
       {"TensorAnnotation", {{1, C::text}, {2, C::message, M::entry}}},
       {"TensorProto.Segment", {{1, C::integers}, {2, C::integers}}},
       {"FunctionProto",
-       {{1, C::text}, {2, C::ignored}, {3, C::ignored}, {4, C::text}, {5, C::text}, {6, C::text},
-        {7, C::message, M::node}, {8, C::text}, {9, C::message, M::opset}, {10, C::text},
-        {11, C::message, M::attribute}, {12, C::message, M::value_info}, {13, C::text},
+       {{1, C::text},
+        {2, C::ignored},
+        {3, C::ignored},
+        {4, C::text},
+        {5, C::text},
+        {6, C::text},
+        {7, C::message, M::node},
+        {8, C::text},
+        {9, C::message, M::opset},
+        {10, C::text},
+        {11, C::message, M::attribute},
+        {12, C::message, M::value_info},
+        {13, C::text},
         {14, C::message, M::entry}}},
       {"TrainingInfoProto",
-       {{1, C::message, M::graph}, {2, C::message, M::graph}, {3, C::message, M::entry},
+       {{1, C::message, M::graph},
+        {2, C::message, M::graph},
+        {3, C::message, M::entry},
         {4, C::message, M::entry}}},
       {"DeviceConfigurationProto", {{1, C::text}, {2, C::integers}, {3, C::text}}},
       {"NodeDeviceConfigurationProto", {{1, C::text}, {2, C::ignored}, {3, C::integers}}},
@@ -104,12 +193,17 @@ const FieldRule* find_rule(Message message, std::uint32_t number) {
 
 bool fits(Content content, WireType type) {
   switch (content) {
-    case Content::integers: return type == WireType::varint || type == WireType::bytes;
-    case Content::floats: return type == WireType::fixed32 || type == WireType::bytes;
-    case Content::doubles: return type == WireType::fixed64 || type == WireType::bytes;
+    case Content::integers:
+      return type == WireType::varint || type == WireType::bytes;
+    case Content::floats:
+      return type == WireType::fixed32 || type == WireType::bytes;
+    case Content::doubles:
+      return type == WireType::fixed64 || type == WireType::bytes;
     case Content::text:
-    case Content::message: return type == WireType::bytes;
-    case Content::ignored: break;
+    case Content::message:
+      return type == WireType::bytes;
+    case Content::ignored:
+      break;
   }
   return true;
 }
@@ -118,12 +212,17 @@ bool fits(Content content, WireType type) {
 std::size_t cost_of(const FieldRule& rule, const WireField& field) {
   constexpr std::size_t kMessage = 512, kText = 96, kNumber = 16;
   switch (rule.content) {
-    case Content::message: return kMessage;
-    case Content::text: return kText + field.bytes.size();
-    case Content::integers: return kNumber * (1 + field.bytes.size());
+    case Content::message:
+      return kMessage;
+    case Content::text:
+      return kText + field.bytes.size();
+    case Content::integers:
+      return kNumber * (1 + field.bytes.size());
     case Content::floats:
-    case Content::doubles: return kNumber + 2 * field.bytes.size();
-    case Content::ignored: break;
+    case Content::doubles:
+      return kNumber + 2 * field.bytes.size();
+    case Content::ignored:
+      break;
   }
   return field.bytes.size();
 }

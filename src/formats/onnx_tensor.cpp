@@ -1,11 +1,11 @@
 #include "formats/onnx_tensor.h"
 
-#include <fmt/format.h>
-
 #include <charconv>
 #include <limits>
 #include <memory>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "formats/failure.h"
 #include "generated/onnx.pb.h"
@@ -22,14 +22,20 @@ enum class TypedField : std::uint8_t { floats, doubles, int32s, int64s, uint64s,
 TypedField typed_field(ElementType type) {
   switch (type) {
     case ElementType::f32:
-    case ElementType::c64: return TypedField::floats;
+    case ElementType::c64:
+      return TypedField::floats;
     case ElementType::f64:
-    case ElementType::c128: return TypedField::doubles;
-    case ElementType::i64: return TypedField::int64s;
+    case ElementType::c128:
+      return TypedField::doubles;
+    case ElementType::i64:
+      return TypedField::int64s;
     case ElementType::u32:
-    case ElementType::u64: return TypedField::uint64s;
-    case ElementType::string: return TypedField::strings;
-    default: return TypedField::int32s;
+    case ElementType::u64:
+      return TypedField::uint64s;
+    case ElementType::string:
+      return TypedField::strings;
+    default:
+      return TypedField::int32s;
   }
 }
 
@@ -40,9 +46,8 @@ bool lies_as_in_memory(ElementType type) {
 }
 
 bool is_aligned(const void* data, ElementType type) {
-  return visit_storage(type, [&]<class T>(T*) {
-    return reinterpret_cast<std::uintptr_t>(data) % alignof(T) == 0;
-  });
+  return visit_storage(
+      type, [&]<class T>(T*) { return reinterpret_cast<std::uintptr_t>(data) % alignof(T) == 0; });
 }
 
 // A tensor on its way out of its proto.
@@ -91,8 +96,8 @@ void Reader::fail(const std::string& reason) const {
 }
 
 void Reader::expect_count(std::int64_t found, std::int64_t expected, const char* what) const {
-  if (found != expected) fail(fmt::format("the shape needs {} {}, there are {}", expected, what,
-                                          found));
+  if (found != expected)
+    fail(fmt::format("the shape needs {} {}, there are {}", expected, what, found));
 }
 
 void Reader::expect_one_field() const {
@@ -178,12 +183,15 @@ Tensor Reader::read_typed() {
       return share(proto_.mutable_float_data(), type_ == ElementType::c64 ? 2 : 1);
     case TypedField::doubles:
       return share(proto_.mutable_double_data(), type_ == ElementType::c128 ? 2 : 1);
-    case TypedField::int64s: return share(proto_.mutable_int64_data(), 1);
+    case TypedField::int64s:
+      return share(proto_.mutable_int64_data(), 1);
     case TypedField::uint64s:
       if (type_ == ElementType::u32) return read_uint32s();
       return share(proto_.mutable_uint64_data(), 1);
-    case TypedField::strings: return read_strings();
-    case TypedField::int32s: break;
+    case TypedField::strings:
+      return read_strings();
+    case TypedField::int32s:
+      break;
   }
   return type_ == ElementType::i32 ? share(proto_.mutable_int32_data(), 1) : read_int32s();
 }
@@ -268,9 +276,9 @@ SparseTensor take_sparse_tensor(onnx::SparseTensorProto& proto, ExternalFiles& f
   sparse.values = take_tensor(*proto.mutable_values(), files);
   sparse.shape.assign(proto.dims().begin(), proto.dims().end());
   const auto fail = [&](const char* reason) {
-    throw FormatError("invalid", fmt::format("sparse tensor {} of shape {}: {}",
-                                             in_quotes(proto.values().name()),
-                                             printable(to_text(sparse.shape)), reason));
+    throw FormatError(
+        "invalid", fmt::format("sparse tensor {} of shape {}: {}", in_quotes(proto.values().name()),
+                               printable(to_text(sparse.shape)), reason));
   };
   if (!checked_element_count(sparse.shape)) fail("the shape has a negative or too large extent");
   if (sparse.values.rank() != 1) fail("its values are no vector");

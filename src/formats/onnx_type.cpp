@@ -68,7 +68,8 @@ void put_opaque(const std::string& opaque, onnx::TypeProto::Opaque& proto) {
 ValueType without_denotation(const onnx::TypeProto& proto) {
   using Kind = ValueType::Kind;
   switch (proto.value_case()) {
-    case onnx::TypeProto::kTensorType: return to_tensor_type(Kind::tensor, proto.tensor_type());
+    case onnx::TypeProto::kTensorType:
+      return to_tensor_type(Kind::tensor, proto.tensor_type());
     case onnx::TypeProto::kSparseTensorType:
       return to_tensor_type(Kind::sparse_tensor, proto.sparse_tensor_type());
     case onnx::TypeProto::kSequenceType:
@@ -83,7 +84,8 @@ ValueType without_denotation(const onnx::TypeProto& proto) {
       type.opaque = opaque_name(proto.opaque_type());
       return type;
     }
-    case onnx::TypeProto::VALUE_NOT_SET: break;
+    case onnx::TypeProto::VALUE_NOT_SET:
+      break;
   }
   return {};
 }
@@ -105,7 +107,8 @@ void put_type(const ValueType& type, onnx::TypeProto& proto) {
     case ValueType::Kind::unknown:
       if (!type.opaque.empty()) put_opaque(type.opaque, *proto.mutable_opaque_type());
       return;
-    case ValueType::Kind::tensor: return put_tensor_type(type, *proto.mutable_tensor_type());
+    case ValueType::Kind::tensor:
+      return put_tensor_type(type, *proto.mutable_tensor_type());
     case ValueType::Kind::sparse_tensor:
       return put_tensor_type(type, *proto.mutable_sparse_tensor_type());
     case ValueType::Kind::sequence:

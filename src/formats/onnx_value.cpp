@@ -1,9 +1,9 @@
 #include "formats/onnx_value.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <limits>
+
+#include <fmt/format.h>
 
 #include "formats/external_data.h"
 #include "formats/failure.h"
@@ -17,12 +17,24 @@ namespace {
 constexpr int kDeepest = 32;
 
 // Field numbers of SequenceProto and OptionalProto, which are the same; of MapProto.
-enum Held : std::uint32_t { kName = 1, kElementKind = 2, kTensors = 3, kSparse = 4, kSequences = 5,
-                            kMaps = 6, kOptionals = 7 };
+enum Held : std::uint32_t {
+  kName = 1,
+  kElementKind = 2,
+  kTensors = 3,
+  kSparse = 4,
+  kSequences = 5,
+  kMaps = 6,
+  kOptionals = 7
+};
 enum Mapped : std::uint32_t { kKeyType = 2, kKeys = 3, kStringKeys = 4, kValues = 5 };
 // SequenceProto.DataType and OptionalProto.DataType.
-enum ElementKind : std::uint8_t { kNothing = 0, kTensor = 1, kSequence = 3, kMap = 4,
-                                  kOptional = 5 };
+enum ElementKind : std::uint8_t {
+  kNothing = 0,
+  kTensor = 1,
+  kSequence = 3,
+  kMap = 4,
+  kOptional = 5
+};
 
 [[noreturn]] void fail(const std::string& reason) { throw FormatError("unreadable", reason); }
 
@@ -71,12 +83,23 @@ ValueType held_type(const WireField& field, const ValueType& expected) {
   if (field.type != WireType::bytes) fail(fmt::format("field {} is no message", field.number));
   ValueType type;
   switch (field.number) {
-    case kTensors: type.kind = Kind::tensor; break;
-    case kSparse: type.kind = Kind::sparse_tensor; break;
-    case kSequences: type.kind = Kind::sequence; break;
-    case kMaps: type.kind = Kind::map; break;
-    case kOptionals: type.kind = Kind::optional; break;
-    default: fail(fmt::format("there is no field {}", field.number));
+    case kTensors:
+      type.kind = Kind::tensor;
+      break;
+    case kSparse:
+      type.kind = Kind::sparse_tensor;
+      break;
+    case kSequences:
+      type.kind = Kind::sequence;
+      break;
+    case kMaps:
+      type.kind = Kind::map;
+      break;
+    case kOptionals:
+      type.kind = Kind::optional;
+      break;
+    default:
+      fail(fmt::format("there is no field {}", field.number));
   }
   if (expected.kind == Kind::unknown) return type;
   if (expected.kind != type.kind) {
@@ -170,8 +193,8 @@ Value read_map(std::string_view bytes, const ValueType& type, int depth) {
   }
   Tensor keys = key_tensor(key_type, integers, std::move(texts));
   if (keys.size() != static_cast<std::int64_t>(rows.size())) {
-    throw FormatError("invalid", fmt::format("a map has {} keys and {} values", keys.size(),
-                                             rows.size()));
+    throw FormatError("invalid",
+                      fmt::format("a map has {} keys and {} values", keys.size(), rows.size()));
   }
   return Value::map(std::move(keys), stack(rows, row_type));
 }
@@ -179,12 +202,17 @@ Value read_map(std::string_view bytes, const ValueType& type, int depth) {
 Value read_value(std::string_view bytes, const ValueType& type, int depth) {
   if (depth > kDeepest) fail("values are nested too deeply");
   switch (type.kind) {
-    case ValueType::Kind::sequence: return read_sequence(bytes, type, depth);
-    case ValueType::Kind::optional: return read_optional(bytes, type, depth);
-    case ValueType::Kind::map: return read_map(bytes, type, depth);
-    case ValueType::Kind::sparse_tensor: fail("sparse test values are not supported");
+    case ValueType::Kind::sequence:
+      return read_sequence(bytes, type, depth);
+    case ValueType::Kind::optional:
+      return read_optional(bytes, type, depth);
+    case ValueType::Kind::map:
+      return read_map(bytes, type, depth);
+    case ValueType::Kind::sparse_tensor:
+      fail("sparse test values are not supported");
     case ValueType::Kind::unknown:
-    case ValueType::Kind::tensor: break;
+    case ValueType::Kind::tensor:
+      break;
   }
   return read_tensor(bytes, type);
 }
@@ -199,10 +227,14 @@ std::string tensor_bytes(const Tensor& tensor, const std::string& name) {
 // The kind and the field number of a value inside a sequence or an optional.
 std::pair<ElementKind, Held> place_of(ValueType::Kind kind) {
   switch (kind) {
-    case ValueType::Kind::sequence: return {kSequence, kSequences};
-    case ValueType::Kind::map: return {kMap, kMaps};
-    case ValueType::Kind::optional: return {kOptional, kOptionals};
-    default: return {kTensor, kTensors};
+    case ValueType::Kind::sequence:
+      return {kSequence, kSequences};
+    case ValueType::Kind::map:
+      return {kMap, kMaps};
+    case ValueType::Kind::optional:
+      return {kOptional, kOptionals};
+    default:
+      return {kTensor, kTensors};
   }
 }
 
@@ -241,7 +273,8 @@ std::string container_bytes(const Value& value, const std::string& name) {
   const bool nothing = value.kind() == Value::Kind::optional && value.elements().empty();
   const auto [kind, place] = place_of(value.value_type().inner->kind);
   put_integer(message, kElementKind, nothing ? kNothing : kind);
-  for (const Value& element : value.elements()) put_bytes(message, place, to_test_bytes(element, ""));
+  for (const Value& element : value.elements())
+    put_bytes(message, place, to_test_bytes(element, ""));
   return message;
 }
 
@@ -258,9 +291,13 @@ Result<Value> read_test_value(const std::filesystem::path& path, const ValueType
 
 std::string to_test_bytes(const Value& value, const std::string& name) {
   switch (value.kind()) {
-    case Value::Kind::tensor: ASSAY_CHECK(value.exact()); return tensor_bytes(value.tensor(), name);
-    case Value::Kind::map: return map_bytes(value, name);
-    default: break;
+    case Value::Kind::tensor:
+      ASSAY_CHECK(value.exact());
+      return tensor_bytes(value.tensor(), name);
+    case Value::Kind::map:
+      return map_bytes(value, name);
+    default:
+      break;
   }
   ASSAY_CHECK(value.kind() == Value::Kind::sequence || value.kind() == Value::Kind::optional);
   return container_bytes(value, name);

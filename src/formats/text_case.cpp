@@ -1,9 +1,9 @@
 #include "formats/text_case.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <set>
+
+#include <fmt/format.h>
 
 #include "formats/external_data.h"
 #include "formats/failure.h"

@@ -1,10 +1,10 @@
 #include "formats/text_cursor.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+
+#include <fmt/format.h>
 
 #include "formats/failure.h"
 #include "graph/names.h"
@@ -19,7 +19,9 @@ bool is_word(char c) {
          std::string_view("_./-").find(c) != std::string_view::npos;
 }
 
-bool ends_number(char c) { return is_space(c) || std::string_view(",:(){}[]'=").find(c) != std::string_view::npos; }
+bool ends_number(char c) {
+  return is_space(c) || std::string_view(",:(){}[]'=").find(c) != std::string_view::npos;
+}
 
 }  // namespace
 
@@ -38,7 +40,7 @@ std::string_view without_comment(std::string_view line) {
 }
 
 TextCursor::TextCursor(std::string_view line, const std::string& file, int number)
-    : rest_(without_comment(line)), file_(file), number_(number) {}
+    : rest_(without_comment(line)), file_(&file), number_(number) {}
 
 void TextCursor::skip_spaces() {
   while (!rest_.empty() && is_space(rest_[0])) rest_.remove_prefix(1);
@@ -140,7 +142,7 @@ void TextCursor::fail(const std::string& expected) {
 }
 
 void TextCursor::refuse(const std::string& reason) const {
-  throw FormatError("unreadable", fmt::format("{}:{}: {}", file_, number_, reason));
+  throw FormatError("unreadable", fmt::format("{}:{}: {}", *file_, number_, reason));
 }
 
 }  // namespace assay

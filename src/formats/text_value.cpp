@@ -1,12 +1,12 @@
 #include "formats/text_value.h"
 
-#include <fmt/format.h>
-
 #include <cerrno>
 #include <charconv>
 #include <cmath>
 #include <complex>
 #include <cstdlib>
+
+#include <fmt/format.h>
 
 #include "tensor/tensor.h"
 
@@ -130,9 +130,10 @@ Tensor parse_tensor(TextCursor& cursor, ElementType type, const Shape& shape) {
                                       : complex_tensor<double>(type, shape, values);
     }
     case Domain::text:
-      return make_strings(shape, parse_elements<std::string>(
-                                     cursor, count, [&] { return cursor.quoted_text(); }));
-    case Domain::none: break;
+      return make_strings(
+          shape, parse_elements<std::string>(cursor, count, [&] { return cursor.quoted_text(); }));
+    case Domain::none:
+      break;
   }
   cursor.refuse("the type has no elements");
 }
@@ -199,7 +200,8 @@ Value parse_map(TextCursor& cursor, const ValueType& type) {
     cursor.accept(",");
   }
   const Shape shape{static_cast<std::int64_t>(text_keys ? texts.size() : integers.size())};
-  Tensor keys = text_keys ? make_strings(shape, texts) : make_integers(type.element, shape, integers);
+  Tensor keys =
+      text_keys ? make_strings(shape, texts) : make_integers(type.element, shape, integers);
   Tensor mapped = type.inner->element == ElementType::string
                       ? make_strings(shape, text_values)
                       : make_tensor(type.inner->element, shape, values);
@@ -308,12 +310,15 @@ ValueType parse_type(TextCursor& cursor) {
 
 Value parse_value(TextCursor& cursor, const ValueType& type) {
   switch (type.kind) {
-    case ValueType::Kind::sequence: return parse_sequence(cursor, type);
-    case ValueType::Kind::map: return parse_map(cursor, type);
+    case ValueType::Kind::sequence:
+      return parse_sequence(cursor, type);
+    case ValueType::Kind::map:
+      return parse_map(cursor, type);
     case ValueType::Kind::optional:
       if (cursor.accept("none")) return Value::optional(*type.inner);
       return Value::optional(parse_value(cursor, *type.inner));
-    default: break;
+    default:
+      break;
   }
   if (cursor.starts_with("{")) return parse_braced(cursor, type);
   return parse_tensor(cursor, type.element, concrete_shape(cursor, type));

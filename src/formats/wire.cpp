@@ -1,8 +1,8 @@
 #include "formats/wire.h"
 
-#include <fmt/format.h>
-
 #include <utility>
+
+#include <fmt/format.h>
 
 namespace assay {
 namespace {
@@ -55,11 +55,20 @@ std::optional<WireField> WireReader::next() {
   const auto type = static_cast<unsigned>(*tag & 7);
   std::optional<std::uint64_t> integer;
   switch (type) {
-    case 0: integer = varint(); break;
-    case 1: integer = fixed(8); break;
-    case 2: integer = varint(); break;
-    case 5: integer = fixed(4); break;
-    default: return fail(fmt::format("field {} has the unknown wire type {}", field.number, type));
+    case 0:
+      integer = varint();
+      break;
+    case 1:
+      integer = fixed(8);
+      break;
+    case 2:
+      integer = varint();
+      break;
+    case 5:
+      integer = fixed(4);
+      break;
+    default:
+      return fail(fmt::format("field {} has the unknown wire type {}", field.number, type));
   }
   if (!integer) return std::nullopt;
   field.type = static_cast<WireType>(type);
@@ -68,8 +77,8 @@ std::optional<WireField> WireReader::next() {
     return field;
   }
   if (*integer > rest_.size()) {
-    return fail(fmt::format("field {} needs {} bytes, {} are left", field.number, *integer,
-                            rest_.size()));
+    return fail(
+        fmt::format("field {} needs {} bytes, {} are left", field.number, *integer, rest_.size()));
   }
   field.bytes = rest_.substr(0, *integer);
   rest_.remove_prefix(*integer);

@@ -1,10 +1,10 @@
 #include "graph/calls.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <map>
 #include <tuple>
+
+#include <fmt/format.h>
 
 #include "graph/names.h"
 
@@ -28,8 +28,8 @@ void collect_calls(const std::vector<Node>& nodes, const FunctionIndex& index, i
 }
 
 std::string full_name(const Function& function) {
-  std::string name = function.domain.empty() ? function.name
-                                             : function.domain + "." + function.name;
+  std::string name =
+      function.domain.empty() ? function.name : function.domain + "." + function.name;
   return function.overload.empty() ? name : name + ":" + function.overload;
 }
 
@@ -59,8 +59,8 @@ void find_recursion(const Model& model, const std::vector<std::vector<std::size_
           chain += in_quotes(full_name(model.functions[start->first])) + " -> ";
         }
         const std::string name = full_name(model.functions[callee]);
-        findings.push_back({name, "the function calls itself: " + chain + in_quotes(name),
-                            "Graph.recursion"});
+        findings.push_back(
+            {name, "the function calls itself: " + chain + in_quotes(name), "Graph.recursion"});
       }
     }
   }

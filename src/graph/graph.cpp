@@ -1,8 +1,8 @@
 #include "graph/graph.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+
+#include <fmt/format.h>
 
 namespace assay {
 

@@ -58,14 +58,14 @@ using Properties = std::vector<std::pair<std::string, std::string>>;  // metadat
 
 struct Node {
   std::string op;
-  std::string domain;    // "" is the standard's own ("ai.onnx" is read as "")
+  std::string domain;  // "" is the standard's own ("ai.onnx" is read as "")
   std::string overload;
   std::string name;
   std::vector<std::string> inputs;   // "" is an optional input that is not given
   std::vector<std::string> outputs;  // "" is an output that nobody wants
   std::vector<Attribute> attributes;
   std::string doc;
-  Properties metadata;               // stack traces, name scopes
+  Properties metadata;                             // stack traces, name scopes
   std::vector<std::string> device_configurations;  // as they lie in the file
 
   // The operator's version, where a graph that the catalogue builds needs one of its own; 0: as the
@@ -104,7 +104,7 @@ struct Graph {
 struct Function {
   std::string domain, name, overload;
   std::vector<std::string> inputs, outputs;
-  std::vector<std::string> attributes;           // names without a default
+  std::vector<std::string> attributes;  // names without a default
   std::vector<Attribute> attribute_defaults;
   std::vector<Node> nodes;
   std::vector<NamedType> value_info;
@@ -115,7 +115,7 @@ struct Function {
 
 struct Model {
   std::int64_t ir_version = 0;
-  std::map<std::string, std::int64_t> opsets;    // by domain
+  std::map<std::string, std::int64_t> opsets;  // by domain
   Graph graph;
   std::vector<Function> functions;
   std::string producer, producer_version, domain, doc;

@@ -1,8 +1,8 @@
 #include "graph/names.h"
 
-#include <fmt/format.h>
-
 #include <cstdint>
+
+#include <fmt/format.h>
 
 namespace assay {
 namespace {

@@ -1,10 +1,10 @@
 #include "graph/order.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <set>
 #include <unordered_set>
+
+#include <fmt/format.h>
 
 #include "graph/calls.h"
 #include "graph/dependencies.h"
@@ -39,15 +39,17 @@ struct Frame {
 
 class StructureChecker {
  public:
-  void check(const Body& body);
+  void check_top(const Body& body, const std::map<std::string, std::int64_t>& opsets);
   bool full() const { return findings_.size() >= kMostFindings; }
   void add(std::string node, std::string rule, std::string message);
   std::vector<StructureFinding> take() { return std::move(findings_); }
 
  private:
+  void check(const Body& body);
   void check_head(const Body& body);
   void check_node(const Node& node);
   void check_subgraphs(const Node& node);
+  void check_domain(const Node& node);
   void check_outputs(const Body& body);
   void check_use(const std::string& name);
   void report_late(Frame& frame, const std::string& name, std::size_t producer);
@@ -59,6 +61,8 @@ class StructureChecker {
   std::vector<StructureFinding> findings_;
   std::vector<Frame> frames_;
   std::unordered_map<std::string_view, Definition> visible_;
+  const std::map<std::string, std::int64_t>* opsets_ = nullptr;
+  std::set<std::string> missing_domains_;  // each is reported once
 };
 
 Body body_of(const Graph& graph, std::string path) {
@@ -88,6 +92,13 @@ void StructureChecker::define(std::string_view name, std::string_view by) {
   const auto [place, fresh] = visible_.try_emplace(name);
   frames_.back().undo.emplace_back(name, fresh ? std::nullopt : std::optional(place->second));
   place->second = {frames_.size(), by};
+}
+
+void StructureChecker::check_top(const Body& body,
+                                 const std::map<std::string, std::int64_t>& opsets) {
+  opsets_ = &opsets;
+  missing_domains_.clear();
+  check(body);
 }
 
 void StructureChecker::check(const Body& body) {
@@ -128,6 +139,7 @@ void StructureChecker::check_head(const Body& body) {
 
 void StructureChecker::check_node(const Node& node) {
   if (node.op.empty()) add(here(), "Graph.operator", "the node names no operator");
+  check_domain(node);
   for (const std::string& name : node.inputs) check_use(name);
   std::unordered_set<std::string_view> attributes;
   for (const Attribute& attribute : node.attributes) {
@@ -152,6 +164,12 @@ void StructureChecker::check_node(const Node& node) {
       define(name, "node");
     }
   }
+}
+
+void StructureChecker::check_domain(const Node& node) {
+  if (opsets_->contains(node.domain) || !missing_domains_.insert(node.domain).second) return;
+  add(here(), "Graph.opset",
+      fmt::format("no operator set is imported for its domain {}", in_quotes(node.domain)));
 }
 
 void StructureChecker::check_subgraphs(const Node& node) {
@@ -204,8 +222,8 @@ void StructureChecker::report_late(Frame& frame, const std::string& name, std::s
   std::string path = in_quotes(display_name(frame.body->nodes[user], user));
   const std::vector<std::size_t> nodes = frame.dependencies->path(producer, user);
   for (std::size_t i = 0; i < nodes.size(); ++i) {
-    const bool skip = nodes.size() > kLongestPath && i >= kLongestPath / 2 &&
-                      i + kLongestPath / 2 < nodes.size();
+    const bool skip =
+        nodes.size() > kLongestPath && i >= kLongestPath / 2 && i + kLongestPath / 2 < nodes.size();
     if (skip && i != kLongestPath / 2) continue;
     path += skip ? fmt::format(" <- ({} more)", nodes.size() - kLongestPath)
                  : " <- " + in_quotes(display_name(frame.body->nodes[nodes[i]], nodes[i]));
@@ -246,12 +264,12 @@ std::vector<std::string> captured_names(const Graph& graph) {
 std::vector<StructureFinding> check_structure(const Model& model) {
   StructureChecker checker;
   const Body main = body_of(model.graph, "");
-  checker.check(main);
+  checker.check_top(main, model.opsets);
   for (const Function& function : model.functions) {
     Body body{printable(function.name), function.nodes, {}, {}, {}};
     body.inputs.assign(function.inputs.begin(), function.inputs.end());
     body.outputs.assign(function.outputs.begin(), function.outputs.end());
-    checker.check(body);
+    checker.check_top(body, function.opsets);
   }
   for (StructureFinding& finding : check_calls(model)) {
     checker.add(std::move(finding.node), std::move(finding.rule), std::move(finding.message));

@@ -16,7 +16,8 @@ inline constexpr int kMaxNesting = 500;
 // Rules: Graph.order (used before its definition), Graph.cycle, Graph.undefined, Graph.duplicate,
 // Graph.shadow, Graph.output (a graph output that its graph does not make), Graph.operator (a node
 // without an operator), Graph.unnamed, Graph.attribute (given twice), Graph.function (defined
-// twice), Graph.recursion (a function that calls itself), Graph.nesting.
+// twice), Graph.recursion (a function that calls itself), Graph.nesting, Graph.opset (a domain is
+// used without an opset import).
 struct StructureFinding {
   std::string node;
   std::string message;  // one line, without the path

@@ -1,8 +1,8 @@
 #include "graph/types.h"
 
-#include <fmt/format.h>
-
 #include <utility>
+
+#include <fmt/format.h>
 
 namespace assay {
 
@@ -114,12 +114,16 @@ ValueType ValueType::map(ElementType key, ValueType inner) {
 std::string standard_name(const ValueType& type) {
   const std::string inner = type.inner ? standard_name(*type.inner) : "undefined";
   switch (type.kind) {
-    case ValueType::Kind::unknown: break;
-    case ValueType::Kind::tensor: return fmt::format("tensor({})", standard_name(type.element));
+    case ValueType::Kind::unknown:
+      break;
+    case ValueType::Kind::tensor:
+      return fmt::format("tensor({})", standard_name(type.element));
     case ValueType::Kind::sparse_tensor:
       return fmt::format("sparse_tensor({})", standard_name(type.element));
-    case ValueType::Kind::sequence: return fmt::format("seq({})", inner);
-    case ValueType::Kind::optional: return fmt::format("optional({})", inner);
+    case ValueType::Kind::sequence:
+      return fmt::format("seq({})", inner);
+    case ValueType::Kind::optional:
+      return fmt::format("optional({})", inner);
     case ValueType::Kind::map:
       return fmt::format("map({},{})", standard_name(type.element), inner);
   }
@@ -130,13 +134,18 @@ std::string to_text(const ValueType& type) {
   const std::string inner = type.inner ? to_text(*type.inner) : "?";
   const std::string dims = type.dims ? to_text(*type.dims) : "";
   switch (type.kind) {
-    case ValueType::Kind::unknown: break;
-    case ValueType::Kind::tensor: return fmt::format("{}{}", short_name(type.element), dims);
+    case ValueType::Kind::unknown:
+      break;
+    case ValueType::Kind::tensor:
+      return fmt::format("{}{}", short_name(type.element), dims);
     case ValueType::Kind::sparse_tensor:
       return fmt::format("sparse({}{})", short_name(type.element), dims);
-    case ValueType::Kind::sequence: return fmt::format("seq({})", inner);
-    case ValueType::Kind::optional: return fmt::format("opt({})", inner);
-    case ValueType::Kind::map: return fmt::format("map({},{})", short_name(type.element), inner);
+    case ValueType::Kind::sequence:
+      return fmt::format("seq({})", inner);
+    case ValueType::Kind::optional:
+      return fmt::format("opt({})", inner);
+    case ValueType::Kind::map:
+      return fmt::format("map({},{})", short_name(type.element), inner);
   }
   return type.opaque.empty() ? "?" : fmt::format("opaque({})", type.opaque);
 }

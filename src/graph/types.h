@@ -21,8 +21,8 @@ struct Dim {
   Dim(std::int64_t known) : value(known) {}  // NOLINT(google-explicit-constructor)
   static Dim named(std::string symbol);
   bool known() const { return value >= 0; }
-  bool same_as(const Dim& other) const;      // certainly equal
-  bool differs_from(const Dim& other) const; // certainly different
+  bool same_as(const Dim& other) const;       // certainly equal
+  bool differs_from(const Dim& other) const;  // certainly different
 };
 Dim operator+(const Dim& a, const Dim& b);
 Dim operator-(const Dim& a, const Dim& b);
@@ -40,7 +40,7 @@ struct ValueType {
   std::optional<Dims> dims;                      // of a tensor; absent: rank unknown
   std::shared_ptr<const ValueType> inner;        // of a sequence, an optional, a map's values
   std::string denotation;
-  std::vector<std::string> axis_denotations{};   // of a tensor, "" where an axis has none; or empty
+  std::vector<std::string> axis_denotations{};  // of a tensor, "" where an axis has none; or empty
   std::string opaque{};  // of kind unknown: the file's opaque type, as "domain/name"
 
   static ValueType tensor(ElementType element) { return {Kind::tensor, element, {}, {}, {}}; }
@@ -50,7 +50,8 @@ struct ValueType {
   static ValueType map(ElementType key, ValueType inner);
   bool is_tensor() const { return kind == Kind::tensor; }
 };
-// "tensor(float)", "seq(tensor(int64))", "optional(seq(tensor(float)))", "map(string,tensor(float))"
+// "tensor(float)", "seq(tensor(int64))", "optional(seq(tensor(float)))",
+// "map(string,tensor(float))"
 std::string standard_name(const ValueType& type);
 std::string to_text(const ValueType& type);  // "f32[1,3,?]", "seq(f32[2])"
 

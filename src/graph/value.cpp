@@ -60,16 +60,20 @@ Value Value::unknown() {
 
 ValueType Value::value_type() const {
   switch (kind_) {
-    case Kind::tensor: return ValueType::tensor(tensor_.type(), to_dims(tensor_.shape()));
-    case Kind::sequence: return ValueType::sequence(*element_type_);
-    case Kind::optional: return ValueType::optional(*element_type_);
+    case Kind::tensor:
+      return ValueType::tensor(tensor_.type(), to_dims(tensor_.shape()));
+    case Kind::sequence:
+      return ValueType::sequence(*element_type_);
+    case Kind::optional:
+      return ValueType::optional(*element_type_);
     case Kind::map: {
       const Shape& shape = mapped().shape();  // the first axis runs over the keys
       Dims dims(shape.begin() + 1, shape.end());
       return ValueType::map(keys().type(), ValueType::tensor(mapped().type(), std::move(dims)));
     }
     case Kind::absent:
-    case Kind::unknown: break;
+    case Kind::unknown:
+      break;
   }
   return {};
 }

@@ -20,15 +20,15 @@ class Value {
  public:
   enum class Kind : std::uint8_t { absent, tensor, sequence, optional, map, unknown };
 
-  Value() = default;                                // an optional input that is not given
-  Value(Tensor tensor);                             // NOLINT(google-explicit-constructor)
+  Value() = default;     // an optional input that is not given
+  Value(Tensor tensor);  // NOLINT(google-explicit-constructor)
   static Value bounded(Tensor values, std::vector<double> errors);
   static Value ranges(ElementType type, Shape shape, std::vector<Interval> ranges);
   static Value sequence(ValueType element_type, std::vector<Value> elements);
-  static Value optional(ValueType element_type);    // empty
+  static Value optional(ValueType element_type);  // empty
   static Value optional(Value element);
   static Value map(Tensor keys, Tensor values);
-  static Value unknown();                           // of a node that nobody can evaluate
+  static Value unknown();  // of a node that nobody can evaluate
 
   Kind kind() const { return kind_; }
   bool present() const { return kind_ != Kind::absent; }
@@ -45,9 +45,9 @@ class Value {
   const std::vector<Value>& elements() const { return *elements_; }  // sequence; optional (0 or 1)
   const Tensor& keys() const { return elements_->at(0).tensor(); }   // map
   const Tensor& mapped() const { return elements_->at(1).tensor(); }
-  ValueType value_type() const;                                      // with all that is known
+  ValueType value_type() const;  // with all that is known
 
-  Value reshaped(Shape shape) const;                // same elements, in every reading
+  Value reshaped(Shape shape) const;  // same elements, in every reading
 
  private:
   Kind kind_ = Kind::absent;

@@ -149,7 +149,8 @@ Bounded operator/(Bounded a, Bounded b) {
     return {value, 0};
   }
   const double nearest = (std::fabs(b.value) - b.error) / kUp;
-  const double propagated = (a.error + kUp * std::fabs(value) * b.error) / nearest;
+  // In this order nothing underflows that matters.
+  const double propagated = a.error / nearest + kUp * std::fabs(value) * (b.error / nearest);
   return arithmetic(Operation::divide, value, kUp * propagated);
 }
 

@@ -74,7 +74,7 @@ double common_quotient(const Interval& a, const Interval& b, double (*round)(dou
 // a − k·b
 Interval remainder(const Interval& a, double k, const Interval& b) {
   if (k == 0) return a;
-  const auto [least, most] = std::minmax(k * b.low, k * b.high);
+  const auto [least, most] = std::minmax({k * b.low, k * b.high});
   return {add_down(a.low, -above(most)), add_up(a.high, -below(least)), false};
 }
 

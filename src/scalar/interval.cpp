@@ -150,6 +150,8 @@ Interval operator/(const Interval& left, const Interval& right) {
   if (!a.has_number() || !b.has_number()) return Interval::no_number(a.nan || b.nan);
   Interval result =
       may_be_zero(b) ? divide_through_zero(a, b) : corners(Operation::divide, a, b, quotient_end);
+  // Likewise, finite numbers divided by infinity are zero.
+  if (may_be_finite(a) && may_be_infinite(b)) result = hull(result, Interval::point(0));
   result.nan = a.nan || b.nan || (may_be_zero(a) && may_be_zero(b)) ||
                (may_be_infinite(a) && may_be_infinite(b));
   return flushed(result);

@@ -39,7 +39,7 @@ Rounding Rounding::of(int precision_bits, int min_exponent, double largest) {
   Rounding format;
   format.unit = std::ldexp(1.0, -precision_bits);
   format.smallest_normal = std::ldexp(1.0, min_exponent);
-  format.tiny = std::max(format.smallest_normal * format.unit, 0x1p-1073);
+  format.tiny = std::max(format.smallest_normal * format.unit, 0x1p-1072);
   format.largest = largest;
   format.partial_unit = format.unit;
   format.partial_tiny = format.tiny;

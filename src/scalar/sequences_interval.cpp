@@ -150,7 +150,11 @@ Interval keeping_sign(const Interval& x, double low, double high) {
   return {x.low >= 0 ? std::max(low, 0.0) : low, x.high <= 0 ? std::min(high, 0.0) : high, x.nan};
 }
 
-double grown(double x, double growth) { return x == 0 ? 0 : x + growth * std::fabs(x); }
+// A finite x with the error of its rounding, up or (for negative errors) down.
+double moved(double x, double relative, double absolute) {
+  if (std::isinf(x)) return x;
+  return (x == 0 ? 0 : x + relative * std::fabs(x)) + absolute;
+}
 
 // The product of the terms in real numbers.
 Interval exact_product(const Terms& terms) {
@@ -222,7 +226,7 @@ Interval product(std::span<const Interval> x) {
   const bool vanishes = least < rounding().smallest_normal;
   const bool nan = result.nan || ((infinite || overflows) && vanishes);
   const double off = overflows ? kInfinity : underflow(n) * most * (1 + growth);
-  result = keeping_sign(result, grown(result.low, -growth) - off, grown(result.high, growth) + off);
+  result = keeping_sign(result, moved(result.low, -growth, -off), moved(result.high, growth, off));
   return flushed({result.low, result.high, nan});
 }
 

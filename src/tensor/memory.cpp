@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "tensor/large_blocks.h"
 #include "tensor/tensor.h"
 
 namespace assay {
@@ -25,6 +26,33 @@ void count(std::size_t bytes) {
                       live, limit));
     }
   } while (!live_bytes.compare_exchange_weak(live, live + bytes, std::memory_order_relaxed));
+}
+
+// Sanitizers watch only what malloc gives.
+#if defined(__SANITIZE_ADDRESS__)
+constexpr bool kKeepsLargeBlocks = false;
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+constexpr bool kKeepsLargeBlocks = false;
+#else
+constexpr bool kKeepsLargeBlocks = true;
+#endif
+#else
+constexpr bool kKeepsLargeBlocks = true;
+#endif
+
+bool is_large(std::size_t size) { return kKeepsLargeBlocks && size >= kLargeBlock; }
+
+void* take_memory(std::size_t size, Fill fill) {
+  if (!is_large(size)) return fill == Fill::zeros ? std::calloc(size, 1) : std::malloc(size);
+  // What is merely kept must not stand beyond the limit either.
+  const std::size_t unused = limit_bytes.load(std::memory_order_relaxed) - live_tensor_bytes();
+  if (kept_bytes() > unused) drop_kept_blocks();
+  return take_large_block(size, fill == Fill::zeros);
+}
+
+void give_back_memory(void* memory, std::size_t size) noexcept {
+  is_large(size) ? give_back_large_block(memory, size) : std::free(memory);
 }
 
 void uncount(std::size_t bytes) { live_bytes.fetch_sub(bytes, std::memory_order_relaxed); }
@@ -51,10 +79,11 @@ struct BlockAllocator {
     const std::size_t front = objects * sizeof(T);
     const std::size_t total = front + kTensorAlignment - 1 + bytes;
     if (total < bytes) {
-      throw MemoryLimitError(fmt::format("a tensor asked for {} bytes, which no memory holds", bytes));
+      throw MemoryLimitError(
+          fmt::format("a tensor asked for {} bytes, which no memory holds", bytes));
     }
     count(bytes);
-    void* base = fill == Fill::zeros ? std::calloc(total, 1) : std::malloc(total);
+    void* base = take_memory(total, fill);
     if (base == nullptr) {
       uncount(bytes);
       throw MemoryLimitError(
@@ -65,8 +94,8 @@ struct BlockAllocator {
             (kTensorAlignment - behind % kTensorAlignment) % kTensorAlignment;
     return static_cast<T*>(base);
   }
-  void deallocate(T* base, std::size_t) noexcept {
-    std::free(base);
+  void deallocate(T* base, std::size_t objects) noexcept {
+    give_back_memory(base, objects * sizeof(T) + kTensorAlignment - 1 + bytes);
     uncount(bytes);
   }
   friend bool operator==(const BlockAllocator&, const BlockAllocator&) { return true; }
