@@ -1,6 +1,7 @@
 // Types, values and attributes as case files write them.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>

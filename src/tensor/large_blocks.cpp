@@ -1,11 +1,10 @@
 #include "tensor/large_blocks.h"
 
-#include <sys/mman.h>
-
 #include <atomic>
 #include <bit>
 #include <cstring>
 #include <mutex>
+#include <sys/mman.h>
 #include <vector>
 
 namespace assay {

@@ -130,7 +130,8 @@ Block allocate_block(std::size_t bytes, Fill fill) {
 Block allocate_strings(std::size_t count) {
   std::size_t bytes = 0;
   if (__builtin_mul_overflow(count, sizeof(std::string), &bytes)) {
-    throw MemoryLimitError(fmt::format("a tensor asked for {} strings, which no memory holds", count));
+    throw MemoryLimitError(
+        fmt::format("a tensor asked for {} strings, which no memory holds", count));
   }
   Block block;
   // The address is read by reference: the allocator sets it just before Strings is made.

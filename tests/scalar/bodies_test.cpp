@@ -45,9 +45,16 @@ Honest erf(Honest x) {
   const long double exact = std::erf(static_cast<long double>(operand(x.v)));
   return {within_range(stored(Operation::erf, exact), -1, 1)};
 }
-// As the formulas stand, which is where frameworks lose most.
-Honest sigmoid(Honest x) { return Honest{1} / (Honest{1} + exp(-x)); }
+// As the formulas stand, which is where frameworks lose most (if the format allows for it).
+bool as_it_stands(Operation function) {
+  return rounding().functions[static_cast<std::size_t>(function)].absolute > 0;
+}
+Honest sigmoid(Honest x) {
+  if (!as_it_stands(Operation::sigmoid)) return {assay::sigmoid(x.v)};
+  return Honest{1} / (Honest{1} + exp(-x));
+}
 Honest softplus(Honest x) {
+  if (!as_it_stands(Operation::softplus)) return {assay::softplus(x.v)};
   return x.v > 20 ? x : log(Honest{1} + exp(x));
 }
 Honest abs(Honest x) { return {std::fabs(x.v)}; }

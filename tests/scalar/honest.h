@@ -149,6 +149,7 @@ inline double inside(const Bounded& x) {
 // An interval around x, sometimes with far ends.
 inline Interval around(const Bounded& x) {
   Interval result = enclose(x);
+  if (!std::isfinite(x.value)) return result;
   if (chance(0.3)) result.low -= std::fabs(x.value) * uniform(0, 3);
   if (chance(0.3)) result.high += std::fabs(x.value) * uniform(0, 3);
   if (chance(0.03)) result.low = -kInf;

@@ -90,9 +90,12 @@ TEST(Interval, HullMeetContains) {
   EXPECT_TRUE(Interval::point(kNan).contains(kNan));
 }
 
-// On exact operands one operation gives an interval as wide as the bound.
+// On exact operands one operation gives an interval as wide as the bound, but where the bound's
+// symmetry around its value covers more than is possible: a change of sign, the far side of a flush
+// to zero, what is anything.
 TEST(Interval, HoldsTheBoundOfOneOperation) {
   for (const Format& format : formats()) {
+    if (format.rounding.flushes_subnormals) continue;
     const RoundingScope scope(format.rounding);
     for (int i = 0; i < 20000; ++i) {
       const double x = number(format.rounding);
@@ -102,10 +105,9 @@ TEST(Interval, HoldsTheBoundOfOneOperation) {
           ASSERT_TRUE(wide.contains(b.value)) << show(b) << show(wide);
           return;
         }
-        // But for a change of sign, which only the symmetry of the bound makes.
         const double low = b.value >= 0 ? std::fmax(b.low(), 0) : b.low();
         const double high = b.value <= 0 ? std::fmin(b.high(), 0) : b.high();
-        const double slack = 1e-14 * std::fabs(b.value) + 0x1p-1070;
+        const double slack = 1e-14 * (std::fabs(b.value) + b.error) + 0x1p-1070;
         ASSERT_TRUE(wide.low <= low + slack && high - slack <= wide.high)
             << format.name << ' ' << x << ' ' << y << ' ' << show(b) << ' ' << show(wide);
       };

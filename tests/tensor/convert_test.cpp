@@ -62,7 +62,8 @@ TEST(Convert, DoublesToIntegersTruncateAndWrap) {
   EXPECT_EQ(convert(ElementType::i4, 9), -7);
   EXPECT_EQ(convert(ElementType::u2, 7), 3);
   EXPECT_EQ(convert(ElementType::i64, 0x1p63), std::numeric_limits<std::int64_t>::min());
-  EXPECT_EQ(convert(ElementType::i64, 0x1p63 + 2048), std::numeric_limits<std::int64_t>::min() + 2048);
+  EXPECT_EQ(convert(ElementType::i64, 0x1p63 + 2048),
+            std::numeric_limits<std::int64_t>::min() + 2048);
   EXPECT_EQ(convert(ElementType::i64, -0x1p64 - 4096), -4096);
   EXPECT_EQ(convert(ElementType::i64, 0x1p70), 0);
   EXPECT_EQ(convert(ElementType::u32, 0x1p32 + 5), 5);
@@ -76,8 +77,8 @@ TEST(Convert, DoublesToIntegersTruncateAndWrap) {
 }
 
 TEST(Convert, BooleanIsFalseForZerosOnly) {
-  const Tensor flags = make_tensor(ElementType::boolean, {5},
-                                   std::vector<double>{0.0, -0.0, 0.1, kNan, -kInf});
+  const Tensor flags =
+      make_tensor(ElementType::boolean, {5}, std::vector<double>{0.0, -0.0, 0.1, kNan, -kInf});
   EXPECT_EQ(flags.reals(), (std::vector<double>{0, 0, 1, 1, 1}));
 }
 
@@ -109,9 +110,8 @@ TEST(Convert, IntegersWrapBothWays) {
     to_integers(tensor, 0, count, raw.data());
     for (std::size_t i = 0; i < values.size(); ++i) {
       const auto bits = static_cast<std::uint64_t>(values[i]);
-      const std::int64_t expected =
-          has_sign ? wrap_signed(type, values[i])
-                   : static_cast<std::int64_t>(wrap_unsigned(type, bits));
+      const std::int64_t expected = has_sign ? wrap_signed(type, values[i])
+                                             : static_cast<std::int64_t>(wrap_unsigned(type, bits));
       ASSERT_EQ(tensor.integer(static_cast<std::int64_t>(i)), expected) << short_name(type);
       ASSERT_EQ(raw[i], static_cast<std::uint64_t>(expected)) << short_name(type);
     }

@@ -1,10 +1,9 @@
 // The count of live bytes, its limit, and the cost of an allocation.
 #include "tensor/memory.h"
 
-#include <atomic>
-#include <cstdlib>
+#include <algorithm>
 #include <limits>
-#include <new>
+#include <vector>
 
 #include <gtest/gtest.h>
 

@@ -57,8 +57,9 @@ TEST(Npy, ReadsVersionsAndSpellings) {
     EXPECT_EQ(tensor.type(), ElementType::i16);
     EXPECT_EQ(tensor.integers(), (std::vector<std::int64_t>{1, -1}));
   }
-  EXPECT_EQ(parsed(npy("{\"shape\":(2L,1),\"descr\":\"=u2\",\"fortran_order\":False}", data)).shape(),
-            (Shape{2, 1}));
+  EXPECT_EQ(
+      parsed(npy("{\"shape\":(2L,1),\"descr\":\"=u2\",\"fortran_order\":False}", data)).shape(),
+      (Shape{2, 1}));
   EXPECT_EQ(parsed(npy(header("|i1", "()"), "\xFE")).integer(0), -2);
   EXPECT_EQ(parsed(npy(header("<f8", "(0, 3)"), "")).shape(), (Shape{0, 3}));
 }
@@ -66,10 +67,10 @@ TEST(Npy, ReadsVersionsAndSpellings) {
 TEST(Npy, ReadsEveryNumber) {
   const std::string zeros(16, '\0');
   const std::pair<const char*, ElementType> rows[] = {
-      {"<f2", ElementType::f16}, {"<f4", ElementType::f32},   {"<f8", ElementType::f64},
-      {"|i1", ElementType::i8},  {"<i2", ElementType::i16},   {"<i4", ElementType::i32},
-      {"<i8", ElementType::i64}, {"|u1", ElementType::u8},    {"<u2", ElementType::u16},
-      {"<u4", ElementType::u32}, {"<u8", ElementType::u64},   {"|b1", ElementType::boolean},
+      {"<f2", ElementType::f16},    {"<f4", ElementType::f32}, {"<f8", ElementType::f64},
+      {"|i1", ElementType::i8},     {"<i2", ElementType::i16}, {"<i4", ElementType::i32},
+      {"<i8", ElementType::i64},    {"|u1", ElementType::u8},  {"<u2", ElementType::u16},
+      {"<u4", ElementType::u32},    {"<u8", ElementType::u64}, {"|b1", ElementType::boolean},
       {"|?", ElementType::boolean}, {"<c8", ElementType::c64}, {"<c16", ElementType::c128},
   };
   for (const auto& [descr, type] : rows) {
@@ -80,13 +81,14 @@ TEST(Npy, ReadsEveryNumber) {
 }
 
 TEST(Npy, SwapsBigEndian) {
-  EXPECT_EQ(parsed(npy(header(">i4", "(2,)"), std::string("\0\0\1\2\xFF\xFF\xFF\xFE", 8))).integers(),
-            (std::vector<std::int64_t>{258, -2}));
+  EXPECT_EQ(
+      parsed(npy(header(">i4", "(2,)"), std::string("\0\0\1\2\xFF\xFF\xFF\xFE", 8))).integers(),
+      (std::vector<std::int64_t>{258, -2}));
   const Tensor complex = parsed(npy(header(">c8", "()"), std::string("\x3F\x80\0\0\xC0\0\0\0", 8)));
   EXPECT_EQ(complex.data<std::complex<float>>()[0], std::complex<float>(1, -2));
-  EXPECT_EQ(parsed(npy(header(">U2", "()"), std::string("\0\0\0a\0\0\0b", 8)))
-                .data<std::string>()[0],
-            "ab");
+  EXPECT_EQ(
+      parsed(npy(header(">U2", "()"), std::string("\0\0\0a\0\0\0b", 8))).data<std::string>()[0],
+      "ab");
 }
 
 TEST(Npy, TransposesFortranOrder) {
@@ -119,7 +121,8 @@ TEST(Npy, ReadsTextBytesAndVoid) {
   EXPECT_EQ(raw.data<std::string>()[1], std::string("\0\0", 2));
   EXPECT_EQ(from_raw_elements(raw, ElementType::bf16)->reals(), (std::vector<double>{1, 0}));
   EXPECT_EQ(from_raw_elements(raw, ElementType::i4), std::nullopt);
-  EXPECT_TRUE(mentions(problem(npy(header("<U1", "(1,)"), std::string("\0\xD8\0\0", 4))), "Unicode"));
+  EXPECT_TRUE(
+      mentions(problem(npy(header("<U1", "(1,)"), std::string("\0\xD8\0\0", 4))), "Unicode"));
 }
 
 TEST(Npy, HostileHeadersAreErrors) {
@@ -167,7 +170,8 @@ TEST(Npy, MessagesStayPrintable) {
 
 TEST(Npy, WritesWhatNumpyWrites) {
   const std::string path = temporary("exact.npy");
-  ASSERT_TRUE(write_npy(path, make_integers(ElementType::i16, {2, 1}, std::vector<std::int64_t>{1, -1})));
+  ASSERT_TRUE(
+      write_npy(path, make_integers(ElementType::i16, {2, 1}, std::vector<std::int64_t>{1, -1})));
   std::string expected = "\x93NUMPY";
   expected += std::string("\1\0\x76\0", 4);
   expected += "{'descr': '<i2', 'fortran_order': False, 'shape': (2, 1), }";
@@ -200,7 +204,8 @@ TEST(Npy, TypesThatNumpyLacksGoAsRawElements) {
       EXPECT_TRUE(identical(*back, tensor)) << short_name(type);
     }
   }
-  ASSERT_TRUE(write_npy(path, make_integers(ElementType::i4, {2}, std::vector<std::int64_t>{-1, 7})));
+  ASSERT_TRUE(
+      write_npy(path, make_integers(ElementType::i4, {2}, std::vector<std::int64_t>{-1, 7})));
   EXPECT_EQ(slurp(path).substr(128), "\x0F\x07");
   EXPECT_EQ(from_raw_elements(*read_npy(path), ElementType::i4)->integers(),
             (std::vector<std::int64_t>{-1, 7}));
@@ -208,7 +213,8 @@ TEST(Npy, TypesThatNumpyLacksGoAsRawElements) {
 
 TEST(Npy, TextRoundTrips) {
   const std::string path = temporary("text.npy");
-  const Tensor text = make_strings({2, 2}, {"", "a\xE2\x82\xAC", "long enough for the heap, surely", "\xF0\x9F\x98\x80"});
+  const Tensor text = make_strings(
+      {2, 2}, {"", "a\xE2\x82\xAC", "long enough for the heap, surely", "\xF0\x9F\x98\x80"});
   ASSERT_TRUE(write_npy(path, text));
   EXPECT_TRUE(mentions(slurp(path), "'<U32'"));
   EXPECT_TRUE(identical(*read_npy(path), text));

@@ -25,9 +25,10 @@ constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 }
 
 // The formats with a sign, up to 16 bits.
-const ElementType kNarrow[] = {ElementType::f16,        ElementType::bf16,   ElementType::f8e4m3fn,
-                               ElementType::f8e4m3fnuz, ElementType::f8e5m2, ElementType::f8e5m2fnuz,
-                               ElementType::f4e2m1,     ElementType::f6e2m3, ElementType::f6e3m2};
+const ElementType kNarrow[] = {
+    ElementType::f16,        ElementType::bf16,   ElementType::f8e4m3fn,
+    ElementType::f8e4m3fnuz, ElementType::f8e5m2, ElementType::f8e5m2fnuz,
+    ElementType::f4e2m1,     ElementType::f6e2m3, ElementType::f6e3m2};
 
 // Finite magnitudes in ascending order; their index is their bit pattern.
 std::vector<double> magnitudes(ElementType type) {
@@ -122,9 +123,8 @@ TEST(RoundTo, RandomValuesGoToTheNearest) {
       const double low = above == values.begin() ? high : *(above - 1);
       const double nearest = value - low < high - value ? low : high;
       ASSERT_EQ(round_to(type, value), nearest) << short_name(type) << " " << value;
-      ASSERT_TRUE(same(round_to(type, -value), nearest == 0 && !format_of(type).has_negative_zero
-                                                   ? 0.0
-                                                   : -nearest));
+      ASSERT_TRUE(same(round_to(type, -value),
+                       nearest == 0 && !format_of(type).has_negative_zero ? 0.0 : -nearest));
     }
   }
 }

@@ -86,7 +86,8 @@ TEST(Tensor, BorrowedMemoryStaysAliveAndReadOnly) {
 }
 
 TEST(Tensor, ReshapedAndRetypedShare) {
-  const Tensor tensor = make_tensor(ElementType::f16, {2, 3}, std::vector<double>{1, 2, 3, 4, 5, 6});
+  const Tensor tensor =
+      make_tensor(ElementType::f16, {2, 3}, std::vector<double>{1, 2, 3, 4, 5, 6});
   const Tensor reshaped = tensor.reshaped({3, 2});
   EXPECT_EQ(reshaped.shape(), (Shape{3, 2}));
   EXPECT_EQ(reshaped.raw(), tensor.raw());
@@ -185,7 +186,8 @@ TEST(FileBytes, RefusesWhatDoesNotFit) {
   // 2^62 * 32 bits is 0 modulo 2^64.
   EXPECT_FALSE(from_file_bytes(ElementType::f32, {std::int64_t{1} << 62}, "").has_value());
   EXPECT_THROW(to_file_bytes(make_strings({1}, {"x"})), Defect);
-  const Tensor flags = from_file_bytes(ElementType::boolean, {2}, std::string("\x02\x00", 2)).value();
+  const Tensor flags =
+      from_file_bytes(ElementType::boolean, {2}, std::string("\x02\x00", 2)).value();
   EXPECT_EQ(flags.integers(), (std::vector<std::int64_t>{1, 0}));
 }
 
