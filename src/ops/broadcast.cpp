@@ -19,27 +19,24 @@ std::optional<std::int64_t> alignment(const Site& site) {
   return axis < 0 ? axis + *a : axis;
 }
 
-bool is_single(const Dims& dims) {
-  return std::all_of(dims.begin(), dims.end(), [](const Dim& d) { return d.same_as(1); });
-}
-
 void refuse_alignment(Check& c, const Dims& a, const Dims& b, std::string_view why) {
   c.that(false, "Inconsistent Input Shapes", "broadcast", to_text(a), to_text(b), kShapeBadness,
          fmt::format("{}-{} takes a second input of shape {} beside {} only if {}",
                      c.site.node().op, c.site.version(), to_text(b), to_text(a), why));
 }
 
-// The second input is the first one's shape from axis `at` on, or one element.
+// The second input is the first one's shape from axis `at` on. The text says that extents of one
+// are not repeated unless all are one; the standard's own tests repeat them.
 void require_alignment(Check& c, const Dims& a, const Dims& b, std::int64_t at) {
   if (at < 0 || at > static_cast<std::int64_t>(a.size()) - static_cast<std::int64_t>(b.size()))
     return refuse_alignment(c, a, b, "its axes lie among the first one's");
-  if (is_single(b)) return;
   bool certain = true;
   for (std::size_t d = 0; d < b.size(); ++d) {
     const Dim& under = a[static_cast<std::size_t>(at) + d];
-    if (b[d].differs_from(under))
-      return refuse_alignment(c, a, b, "their extents are equal or it has one element");
-    certain = certain && b[d].same_as(under);
+    const bool repeated = b[d].same_as(1);
+    if (!repeated && b[d].differs_from(under))
+      return refuse_alignment(c, a, b, "its extents are the first one's or one");
+    certain = certain && (repeated || b[d].same_as(under));
   }
   if (!certain) c.undecided("broadcast", "the extents of the inputs");
 }
