@@ -19,7 +19,7 @@ Interval points(double x) { return {x, x, false}; }
 
 Interval power_of_point(double a, double b) {
   const double y = std::pow(a + 0.0, b);
-  const bool exact = a == 0 || a == 1 || b == 0 || b == 1 || std::isinf(a) || std::isinf(b);
+  const bool exact = a == 0 || a == 1 || b == 0 || std::isinf(a) || std::isinf(b);
   return exact ? points(y) : Interval{below(y), above(y), false};
 }
 

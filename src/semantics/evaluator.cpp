@@ -74,7 +74,8 @@ std::vector<Value> evaluate_planned(const PlannedNode& node, std::span<const Val
 }
 
 Result<std::vector<Value>> evaluate_node(const Node& node, int opset, std::span<const Value> inputs,
-                                         Reading reading, Composition rewrite, std::uint64_t seed) {
+                                         Reading reading, Composition rewrite, std::uint64_t seed,
+                                         bool* unknown) {
   EvaluateOptions options;
   options.reading = reading;
   options.seed = seed;
@@ -91,7 +92,8 @@ Result<std::vector<Value>> evaluate_node(const Node& node, int opset, std::span<
   RunMemory memory;
   Run run(options, memory);
   return guarded(run, [&] {
-    return rewrite ? run.run_rewritten(planned, rewrite, inputs) : run.run_single(planned, inputs);
+    return rewrite ? run.run_rewritten(planned, rewrite, inputs)
+                   : run.run_single(planned, inputs, unknown);
   });
 }
 

@@ -62,10 +62,11 @@ class Evaluator {
   mutable std::vector<std::unique_ptr<RunMemory>> idle_;  // of runs that are over
 };
 
-// One node by itself, as the catalogue reads it. `rewrite` evaluates a variant's graph instead.
+// One node by itself, as the catalogue reads it. `rewrite` evaluates a variant's graph instead;
+// `unknown` tells whether the answer is only the type's range.
 Result<std::vector<Value>> evaluate_node(const Node& node, int opset, std::span<const Value> inputs,
                                          Reading reading, Composition rewrite = nullptr,
-                                         std::uint64_t seed = 0);
+                                         std::uint64_t seed = 0, bool* unknown = nullptr);
 
 // One node of a plan by itself. Throws EvaluationError and MemoryLimitError.
 std::vector<Value> evaluate_planned(const PlannedNode& node, std::span<const Value> inputs,

@@ -138,12 +138,13 @@ void Run::run_node(const PlannedNode& node, Scope& scope) {
   for (int slot : node.dying) scope.slots[static_cast<std::size_t>(slot)] = Value();
 }
 
-std::vector<Value> Run::run_single(const PlannedNode& node, std::span<const Value> inputs) {
+std::vector<Value> Run::run_single(const PlannedNode& node, std::span<const Value> inputs,
+                                   bool* unknown) {
   const Scope empty;
   running_.push_back({&node, &empty});
-  bool unknown = false;
+  bool ignored = false;
   try {
-    return evaluate(node, inputs, &unknown);
+    return evaluate(node, inputs, unknown ? unknown : &ignored);
   } catch (...) {
     note_failure(node);
     throw;

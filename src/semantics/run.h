@@ -15,7 +15,8 @@ class Run : public GraphEvaluator {
 
   // These throw EvaluationError and MemoryLimitError; where() then says at which node.
   std::vector<Value> run(const Plan& plan, std::span<const Value> inputs);
-  std::vector<Value> run_single(const PlannedNode& node, std::span<const Value> inputs);
+  std::vector<Value> run_single(const PlannedNode& node, std::span<const Value> inputs,
+                                bool* unknown = nullptr);
   // The node by another reading of it.
   std::vector<Value> run_rewritten(const PlannedNode& node, Composition rewrite,
                                    std::span<const Value> inputs);

@@ -78,8 +78,7 @@ Tensor::Tensor(ElementType type, Shape shape, std::shared_ptr<const void> owner,
       size_(element_count(shape_)),
       owner_(std::move(owner)),
       data_(data) {
-  const std::size_t alignment =
-      visit_storage(type, []<class T>(T*) { return alignof(T); });
+  const std::size_t alignment = visit_storage(type, []<class T>(T*) { return alignof(T); });
   ASSAY_CHECK(size_ == 0 || data_ != nullptr);
   ASSAY_CHECK(reinterpret_cast<std::uintptr_t>(data_) % alignment == 0);
 }
