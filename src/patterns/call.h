@@ -70,10 +70,13 @@ struct Call {
   Shape output_shape(std::size_t i) const;  // throws if not concrete
 };
 
+class Builder;
+
 struct Meaning {
   Pattern pattern = Pattern::opaque;
   std::function<void(Call&)> evaluate;
   bool answers_interval = true;     // false: the Interval reading is always "unknown"
+  void (*composition)(Builder&) = nullptr;  // of pattern function: the graph that it is
 };
 
 // Any function on calls; its answers to bounded and interval are those of the exact inputs, and
