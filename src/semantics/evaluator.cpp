@@ -67,7 +67,7 @@ class Run : public GraphEvaluator {
     const std::string saved_path = path_;
     const std::int64_t saved_step = step_;
     path_ += node.label + "/" + attribute_of(caller.node(), body) + "/";
-    step_ = step;
+    if (step >= 0) step_ = step;
     const Scope* scope = running_.back().scope;
     std::vector<Value> result = run(plan, inputs, scope);
     path_ = saved_path;
