@@ -8,6 +8,7 @@
 #include "ops/families.h"
 #include "ops/pool.h"
 #include "ops/window_checks.h"
+#include "patterns/row_kernels.h"
 #include "tensor/convert.h"
 
 namespace assay {
@@ -18,19 +19,20 @@ Value conv_values(const Call& call, const Patches& p) {
   Tensor y = Tensor::uninitialized(type, call.output_shape(0));
   std::vector<double> keep_x, keep_w, bias;
   if (call.has(2)) bias = load<double>(call.input(2)).data;
-  char* const out = static_cast<char*>(y.mutable_raw());
+  void* const out = y.mutable_raw();
+  const RowKernels& kernels = row_kernels();
   const std::int64_t maps = p.groups * p.maps, outputs = p.outputs();
   const auto element = static_cast<std::int64_t>(storage_size(type));
   convolve(p, elements_of(call.input(0).tensor(), keep_x),
            elements_of(call.input(1).tensor(), keep_w),
            [&](std::int64_t batch, std::int64_t map, std::int64_t begin, std::int64_t count,
                double* sums) {
-             if (!bias.empty()) {
-               const double b = bias[static_cast<std::size_t>(map)];
-               for (std::int64_t i = 0; i < count; ++i) sums[i] += b;
-             }
+             const double b = bias.empty() ? 0 : bias[static_cast<std::size_t>(map)];
              const std::int64_t at = (batch * maps + map) * outputs + begin;
-             from_doubles(type, sums, count, out + at * element);
+             if (type == ElementType::f32)
+               return kernels.narrow(sums, b, count, static_cast<float*>(out) + at);
+             for (std::int64_t i = 0; i < count; ++i) sums[i] += b;
+             from_doubles(type, sums, count, static_cast<char*>(out) + at * element);
            });
   return y;
 }

@@ -7,6 +7,7 @@
 
 #include "ops/families.h"
 #include "ops/window_checks.h"
+#include "patterns/row_kernels.h"
 #include "patterns/window.h"
 
 namespace assay {
@@ -25,10 +26,9 @@ struct AveragePool {
 
   std::optional<Fold> fold() const { return Fold::sum; }
   void finish(const FoldedRow& row) const {
-    const std::int64_t* counts = count_padding ? row.paddeds : row.insides;
-    const std::int64_t rows = count_padding ? row.padded : row.inside;
-    for (std::size_t j = 0; j < row.values.size(); ++j)
-      row.values[j] /= static_cast<double>(rows * counts[j]);
+    row_kernels().divide(row.values.data(), count_padding ? row.padded : row.inside,
+                         count_padding ? row.paddeds : row.insides,
+                         static_cast<std::int64_t>(row.values.size()));
   }
 };
 

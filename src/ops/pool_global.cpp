@@ -78,8 +78,10 @@ struct Largest {
     T tops[kBlock] = {};
     const std::int64_t first = std::min(count, kBlock);
     std::copy_n(x, first, tops);
-    for (std::int64_t i = first; i < count; i += kBlock)
-      join(x + i, std::min(kBlock, count - i), tops);
+    for (std::int64_t i = first; i < count; i += kBlock) {
+      const T* const rows[2] = {tops, x + i};
+      join(rows, 2, std::min(kBlock, count - i), tops);
+    }
     double top = tops[0];
     for (std::int64_t i = 1; i < first; ++i) top = max(top, static_cast<double>(tops[i]));
     return top;

@@ -139,6 +139,7 @@ void lay_out(const Patches& p, std::int64_t group, std::int64_t j0, std::int64_t
   const PatchAxis& inner = p.axes.back();
   const std::size_t outer = p.axes.size() - 1;
   const std::int64_t outputs = p.outputs(), plane = p.plane();
+  tile.kernels = &row_kernels();
   tile.runs.clear();
   tile.index.clear();
   for (std::int64_t j = j0; j < j1;) {

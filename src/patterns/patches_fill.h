@@ -24,17 +24,25 @@ struct PatchTile {
   std::vector<std::int64_t> index;        // of a run along the leading axes
   std::vector<std::int64_t> row_offsets;  // by leading taps and run; -1 outside
   std::vector<std::int64_t> bounds;       // by last tap and run: the outputs that lie inside
+  const RowKernels* kernels = nullptr;
 };
 
 void lay_out(const Patches& p, std::int64_t group, std::int64_t j0, std::int64_t j1,
              PatchTile& tile);
 
-inline void copy_patch(const float* from, std::int64_t count, double* to) {
-  row_kernels().widen(from, count, to);
+// `count` elements, `step` apart, reading none behind the last.
+inline void copy_patch(const RowKernels& k, const float* from, std::int64_t step,
+                       std::int64_t count, double* to) {
+  if (step == 1) return k.widen(from, count, to);
+  if (step == 2) return k.widen_every_second(from, count, to);
+  for (std::int64_t i = 0; i < count; ++i) to[i] = from[i * step];
 }
 template <class T>
-void copy_patch(const T* from, std::int64_t count, T* to) {
-  std::copy_n(from, count, to);
+void copy_patch(const RowKernels&, const T* from, std::int64_t step, std::int64_t count, T* to) {
+  if (step == 1)
+    std::copy_n(from, count, to);
+  else
+    for (std::int64_t i = 0; i < count; ++i) to[i] = from[i * step];
 }
 
 // Element (k, j) for k in [k0, k1) and the columns of the tile to out[(k - k0) * stride + column].
@@ -46,30 +54,30 @@ void fill_patches(const Patches& p, const From* x, const PatchTile& tile, std::i
   const PatchAxis& inner = p.axes.back();
   const auto taps = static_cast<std::int64_t>(inner.offsets.size());
   const auto runs = static_cast<std::int64_t>(tile.runs.size());
-  const std::int64_t leading = p.terms() / p.channels / taps;
-  const std::int64_t plane = p.plane();
+  const std::int64_t leading = p.terms() / p.channels / taps, plane = p.plane();
+  std::int64_t tap = k0 % taps, row = k0 / taps % leading;
+  const From* channel = x + k0 / taps / leading * plane;
   for (std::int64_t k = k0; k < k1; ++k, out += stride) {
-    const std::int64_t tap = k % taps, rest = k / taps;
-    const From* const channel = x + rest / leading * plane;
-    const std::int64_t* const rows = tile.row_offsets.data() + rest % leading * runs;
+    const std::int64_t* const rows = tile.row_offsets.data() + row * runs;
     const std::int64_t* const bounds = tile.bounds.data() + tap * runs * 2;
     const std::int64_t offset = inner.offsets[static_cast<std::size_t>(tap)];
     for (std::int64_t r = 0; r < runs; ++r) {
       const PatchRun& run = tile.runs[static_cast<std::size_t>(r)];
       To* const to = out + run.at;
-      const std::int64_t lo = rows[r] < 0 ? run.count : bounds[2 * r], hi = bounds[2 * r + 1];
+      const std::int64_t lo = rows[r] < 0 ? run.count : bounds[2 * r];
+      const std::int64_t hi = std::max(lo, bounds[2 * r + 1]);
       for (std::int64_t i = 0; i < lo; ++i) to[i] = To();
-      if (lo >= hi) {
-        for (std::int64_t i = lo; i < run.count; ++i) to[i] = To();
-        continue;
-      }
-      const From* from = channel + run.start + rows[r] + run.first + offset;
-      if (inner.step == 1)
-        copy_patch(from + lo, hi - lo, to + lo);
-      else
-        for (std::int64_t i = lo; i < hi; ++i) to[i] = static_cast<To>(from[i * inner.step]);
+      if (lo < hi)
+        copy_patch(*tile.kernels,
+                   channel + run.start + rows[r] + run.first + offset + lo * inner.step, inner.step,
+                   hi - lo, to + lo);
       for (std::int64_t i = hi; i < run.count; ++i) to[i] = To();
     }
+    if (++tap < taps) continue;
+    tap = 0;
+    if (++row < leading) continue;
+    row = 0;
+    channel += plane;
   }
 }
 

@@ -29,6 +29,11 @@ class RowCache {
     const std::int64_t length = phases_ * phase_length_;
     rows_data_.resize(static_cast<std::size_t>((p.channels * slots_ + 1) * length));
     tags_.resize(static_cast<std::size_t>(p.channels * slots_));
+    for (std::int64_t row = 0; row < rows_; ++row) slot_of_row_.push_back(row % slots_);
+    for (std::int64_t offset : inner_.offsets) {
+      const std::int64_t shift = offset - least_;
+      starts_.push_back(shift % inner_.step * phase_length_ + shift / inner_.step);
+    }
   }
 
   void start(const T* x) {
@@ -40,7 +45,7 @@ class RowCache {
   const double* row(std::int64_t channel, std::int64_t row) {
     const std::int64_t length = phases_ * phase_length_;
     if (row < 0) return rows_data_.data() + p_.channels * slots_ * length;
-    const std::int64_t slot = channel * slots_ + row % slots_;
+    const std::int64_t slot = channel * slots_ + slot_of_row_[static_cast<std::size_t>(row)];
     double* const to = rows_data_.data() + slot * length;
     std::int64_t& tag = tags_[static_cast<std::size_t>(slot)];
     if (tag != row) read(x_ + (channel * rows_ + row) * inner_.extent, to);
@@ -48,11 +53,8 @@ class RowCache {
     return to;
   }
 
-  // Where the elements that a tap reads begin.
-  std::int64_t start_of(std::int64_t offset) const {
-    const std::int64_t shift = offset - least_;
-    return shift % inner_.step * phase_length_ + shift / inner_.step;
-  }
+  // Where in a row the elements begin that each tap reads.
+  const std::vector<std::int64_t>& starts() const { return starts_; }
 
  private:
   void read(const T* from, double* to) const {
@@ -62,20 +64,18 @@ class RowCache {
       const std::int64_t room = inner_.extent - first;
       const std::int64_t hi = std::clamp<std::int64_t>((room + step - 1) / step, lo, phase_length_);
       std::fill_n(to, lo, 0.0);
-      if (step == 1)
-        copy_patch(from + first + lo, hi - lo, to + lo);
-      else
-        for (std::int64_t i = lo; i < hi; ++i) to[i] = from[first + i * step];
+      if (lo < hi) copy_patch(kernels_, from + first + lo * step, step, hi - lo, to + lo);
       std::fill(to + hi, to + phase_length_, 0.0);
     }
   }
 
   const Patches& p_;
   const PatchAxis& inner_;
+  const RowKernels& kernels_ = row_kernels();
   const T* x_ = nullptr;
   std::int64_t least_, phase_length_, phases_, rows_, slots_;
   std::vector<double> rows_data_;
-  std::vector<std::int64_t> tags_;
+  std::vector<std::int64_t> tags_, slot_of_row_, starts_;
 };
 
 // The row of a channel that a leading tap of an output row reads; -1 outside.
@@ -130,8 +130,8 @@ class RowSums {
       for (std::int64_t r = row; r < end; ++r) {
         point(r);
         for (std::int64_t map = 0; map < p_.maps; ++map)
-          row_kernels().weigh(pointers_.data(), w_ + (group * p_.maps + map) * p_.terms(),
-                              p_.terms(), width_, sums_.data() + map * stride + (r - row) * width_);
+          kernels_.weigh(pointers_.data(), w_ + (group * p_.maps + map) * p_.terms(), p_.terms(),
+                         width_, sums_.data() + map * stride + (r - row) * width_);
       }
       for (std::int64_t map = 0; map < p_.maps; ++map)
         sink_(batch, group * p_.maps + map, row * width_, (end - row) * width_,
@@ -142,13 +142,12 @@ class RowSums {
  private:
   // Where the terms of an output row begin.
   void point(std::int64_t r) {
-    const std::vector<std::int64_t>& offsets = p_.axes.back().offsets;
     const std::int64_t leading = static_cast<std::int64_t>(read_.size()) / rows_;
     std::size_t next = 0;
     for (std::int64_t c = 0; c < p_.channels; ++c) {
       for (std::int64_t t = 0; t < leading; ++t) {
         const double* row = cache_.row(c, read_[static_cast<std::size_t>(r * leading + t)]);
-        for (std::int64_t offset : offsets) pointers_[next++] = row + cache_.start_of(offset);
+        for (std::int64_t start : cache_.starts()) pointers_[next++] = row + start;
       }
     }
   }
@@ -157,6 +156,7 @@ class RowSums {
   const std::vector<std::int64_t>& read_;
   const double* w_;
   const PatchSink& sink_;
+  const RowKernels& kernels_ = row_kernels();
   RowCache<T> cache_;
   std::int64_t width_, rows_ = 0, held_ = 0;
   std::vector<const double*> pointers_;
@@ -180,9 +180,9 @@ void convolve_rows(const Patches& p, const Elements& x, const Elements& w, const
   std::vector<double> weights(static_cast<std::size_t>(p.groups * p.maps * p.terms()));
   const auto count = static_cast<std::int64_t>(weights.size());
   if (w.is_float)
-    copy_patch(static_cast<const float*>(w.data), count, weights.data());
+    copy_patch(row_kernels(), static_cast<const float*>(w.data), 1, count, weights.data());
   else
-    copy_patch(static_cast<const double*>(w.data), count, weights.data());
+    copy_patch(row_kernels(), static_cast<const double*>(w.data), 1, count, weights.data());
   if (x.is_float) return convolve_typed(p, static_cast<const float*>(x.data), weights.data(), sink);
   convolve_typed(p, static_cast<const double*>(x.data), weights.data(), sink);
 }

@@ -67,8 +67,8 @@ enum class Fold : std::uint8_t { maximum, sum, sum_of_absolutes, sum_of_squares 
 // elements, padded * paddeds[j] with the padding counted.
 struct FoldedRow {
   std::span<double> values;
-  std::int64_t inside, padded;
-  const std::int64_t *insides, *paddeds;
+  double inside, padded;
+  const double *insides, *paddeds;
 };
 
 // The folds of all windows of all channels of x (N x C x …), reading stored elements. `finish` is
