@@ -76,8 +76,8 @@ std::string first_unsupported(const Plan& plan) {
       return node.found.schema ? fmt::format("{}-{}", node.node.op, node.found.schema->since_version)
                                : node.node.op;
     }
-    for (const auto& [graph, body] : node.subgraphs)
-      if (std::string name = first_unsupported(*body); !name.empty()) return name;
+    for (const PlannedSubgraph& inner : node.subgraphs)
+      if (std::string name = first_unsupported(*inner.plan); !name.empty()) return name;
   }
   return {};
 }
