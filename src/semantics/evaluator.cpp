@@ -20,6 +20,7 @@ const std::map<std::string, std::int64_t>& newest_opsets() {
 struct Scope {
   std::vector<Value> slots;
   const Scope* outer = nullptr;
+  const Plan* plan = nullptr;  // that runs in it
 
   const Value& at(const SlotRef& ref) const {
     static const Value kAbsent;
@@ -48,7 +49,7 @@ class Run : public GraphEvaluator {
   explicit Run(const EvaluateOptions& options) : options_(options) {}
 
   std::vector<Value> run(const Plan& plan, std::span<const Value> inputs, const Scope* outer) {
-    Scope scope{std::vector<Value>(plan.names.size()), outer};
+    Scope scope{std::vector<Value>(plan.names.size()), outer, &plan};
     for (const auto& [slot, tensor] : plan.constants)
       scope.slots[static_cast<std::size_t>(slot)] = tensor;
     for (std::size_t i = 0; i < plan.inputs.size() && i < inputs.size(); ++i)
@@ -83,6 +84,20 @@ class Run : public GraphEvaluator {
     std::vector<Value> result = run(*plan, inputs, nullptr);
     --silent_;
     return result;
+  }
+
+  Graph surroundings() const override {
+    Graph graph;
+    const Plan* plan = running_.back().scope->plan;
+    if (!plan) return graph;
+    for (const auto& [slot, tensor] : plan->constants)
+      graph.initializers.push_back({plan->names[static_cast<std::size_t>(slot)], tensor, {}, {}});
+    for (const PlannedNode& node : plan->nodes) {
+      if (&node == running_.back().node) break;
+      graph.nodes.push_back(node.node);
+      if (node.found.schema) graph.nodes.back().version = node.found.schema->since_version;
+    }
+    return graph;
   }
 
   std::uint64_t seed() const override { return options_.seed + node_count_; }
