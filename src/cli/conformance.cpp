@@ -2,8 +2,12 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <chrono>
+#include <iterator>
+
 #include "cli/command.h"
 #include "cli/terminal.h"
+#include "compare/case_file.h"
 #include "compare/conformance.h"
 #include "generated/version.h"
 
@@ -13,6 +17,7 @@ namespace {
 struct Options {
   std::vector<std::string> paths;
   std::vector<std::string> backends = {"reference"};
+  std::string write;
 };
 
 nlohmann::ordered_json to_json(const ConformanceResult& result) {
@@ -48,30 +53,71 @@ std::string to_page(const ConformanceResult& result) {
                             result.seconds);
 }
 
-Result<ExitCode> run(const Options& options, Report& report) {
+// What the paths hold: folders of backend tests, and cases of case files.
+struct Tests {
   std::vector<std::filesystem::path> folders;
+  std::vector<TextCase> cases;
+  std::size_t size() const { return folders.size() + cases.size(); }
+};
+
+Result<Tests> collect(const Options& options) {
+  Tests tests;
   for (const std::string& path : options.paths) {
+    const auto files = find_case_files(path);
+    for (const auto& file : files) {
+      Result<std::vector<TextCase>> cases = read_cases(file);
+      if (!cases) return cases.error();
+      std::move(cases->begin(), cases->end(), std::back_inserter(tests.cases));
+    }
+    if (!files.empty()) continue;
     const auto found = find_tests(path);
     if (!found) return found.error();
-    folders.insert(folders.end(), found->begin(), found->end());
+    tests.folders.insert(tests.folders.end(), found->begin(), found->end());
   }
-  bool all_passed = true;
-  report.document["backends"] = nlohmann::ordered_json::array();
-  for (const std::string& backend : options.backends) {
+  return tests;
+}
+
+ConformanceResult run_reference(const Tests& tests, std::uint64_t seed) {
+  ProgressLine progress("conformance");
+  const auto show = [&](std::size_t done, std::size_t, const CaseResult& one) {
+    progress.show(done, tests.size(), one.id);
+  };
+  const auto start = std::chrono::steady_clock::now();
+  ConformanceResult result = run_backend_tests(tests.folders, seed, show);
+  for (const TextCase& one : tests.cases) {
+    result.cases.push_back(run_text_case(one, seed));
+    show(result.cases.size(), tests.size(), result.cases.back());
+  }
+  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  result.backend = "reference";
+  result.version = kVersion;
+  return result;
+}
+
+// Case files as ONNX backend tests, a folder a case, for other projects to run.
+Result<ExitCode> write_tests(const Tests& tests, const std::string& folder, Report& report) {
+  for (const TextCase& one : tests.cases) {
+    const std::string stem = std::filesystem::path(one.file).stem().string();
+    const auto target = std::filesystem::path(folder) / fmt::format("{}_{}", stem, one.name);
+    if (Result<void> written = write_backend_test(one, target); !written) return written.error();
+  }
+  report.text = fmt::format("wrote {} tests to {}\n", tests.cases.size(), folder);
+  report.document["written"] = tests.cases.size();
+  return ExitCode::clean;
+}
+
+Result<ExitCode> run(const Options& options, Report& report) {
+  for (const std::string& backend : options.backends)
     if (backend != "reference")
       return Error{"environment", fmt::format("backend {} is not installed", backend), backend};
-    ProgressLine progress("conformance");
-    ConformanceResult result = run_backend_tests(
-        folders, report.common().seed, [&](std::size_t done, std::size_t total, const CaseResult& one) {
-          progress.show(done, total, one.id);
-        });
-    result.backend = backend;
-    result.version = kVersion;
-    all_passed = all_passed && result.count(CaseStatus::passed) == static_cast<std::int64_t>(result.cases.size());
-    report.document["backends"].push_back(to_json(result));
-    report.text += to_page(result);
-  }
-  return all_passed ? ExitCode::clean : ExitCode::found;
+  const Result<Tests> tests = collect(options);
+  if (!tests) return tests.error();
+  if (!options.write.empty()) return write_tests(*tests, options.write, report);
+  const ConformanceResult result = run_reference(*tests, report.common().seed);
+  report.document["backends"] = {to_json(result)};
+  report.text = to_page(result);
+  const auto passed = static_cast<std::size_t>(result.count(CaseStatus::passed));
+  return passed == result.cases.size() ? ExitCode::clean : ExitCode::found;
 }
 
 }  // namespace
@@ -82,6 +128,7 @@ Command conformance_command() {
             auto options = std::make_shared<Options>();
             app.add_option("PATH", options->paths, "Folders of ONNX backend tests, or case files")->required();
             app.add_option("--backend", options->backends, "Backends to run (default: reference)");
+            app.add_option("--write", options->write, "Write case files as ONNX backend tests to this folder");
             return [options](Report& report) { return run(*options, report); };
           }};
 }

@@ -90,9 +90,7 @@ void CaseParser::parse_word(const std::string& word, TextCursor& cursor) {
   const bool needs_node = word == "variant" || word == "refuse" || word == "legal";
   if (needs_node && !has_node_) cursor.refuse(fmt::format("'node' must stand before '{}'", word));
   if (word == "opset") {
-    const AttributeValue opset = parse_attribute(cursor, {});
-    if (!std::holds_alternative<std::int64_t>(opset)) cursor.refuse("an opset is a whole number");
-    current().opset = std::get<std::int64_t>(opset);
+    current().opset = parse_whole_number(cursor);
   } else if (word == "domain") {
     current().node.domain = cursor.word("a domain");
   } else if (word == "node") {
@@ -104,16 +102,8 @@ void CaseParser::parse_word(const std::string& word, TextCursor& cursor) {
     (is_input ? current().node.inputs : current().node.outputs).push_back(value.name);
     (is_input ? current().inputs : current().outputs).push_back(std::move(value));
   } else if (word == "tolerance") {
-    const auto number = [&] {
-      const AttributeValue value = parse_attribute(cursor, {});
-      if (const auto* real = std::get_if<double>(&value)) return *real;
-      if (const auto* integer = std::get_if<std::int64_t>(&value)) {
-        return static_cast<double>(*integer);
-      }
-      cursor.refuse("a tolerance is two numbers");
-    };
-    const double relative = number();
-    current().tolerance = {relative, number()};
+    const double relative = parse_number(cursor);
+    current().tolerance = {relative, parse_number(cursor)};
   } else if (word == "variant") {
     parse_variant(cursor);
   } else if (word == "refuse" || word == "legal") {
@@ -240,7 +230,7 @@ void CaseParser::parse_change(TextCursor& cursor, bool refused) {
   change.line = cursor.number();
   change.text = TextCursor(cursor).rest();
   change.node = current().node;
-  if (cursor.at_end()) cursor.fail("an attribute or `in`");
+  if (cursor.at_end() || cursor.starts_with("->")) cursor.fail("an attribute or `in`");
   parse_attributes(cursor, change.node);
   while (cursor.accept("in ")) parse_changed_input(cursor, change);
   if (refused) {
@@ -308,7 +298,8 @@ void CaseParser::parse_graph_line(TextCursor& cursor, Graph& graph) {
   cursor.expect("(");
   while (!cursor.accept(")")) {
     if (!node.inputs.empty()) cursor.expect(",");
-    node.inputs.push_back(cursor.name("an input"));
+    const bool left_out = cursor.starts_with(",") || cursor.starts_with(")");
+    node.inputs.push_back(left_out ? "" : cursor.name("an input"));
   }
   parse_attributes(cursor, node);
   graph.nodes.push_back(std::move(node));

@@ -233,7 +233,7 @@ ElementType parse_element_type(TextCursor& cursor) {
   return *element;
 }
 
-AttributeValue parse_number(TextCursor& cursor) {
+AttributeValue parse_number_attribute(TextCursor& cursor) {
   const std::string text = cursor.number_text();
   if (const auto integer = to_integer<std::int64_t>(text)) return *integer;
   if (const auto real = to_real(text)) return *real;
@@ -289,6 +289,12 @@ AttributeValue parse_sparse(TextCursor& cursor) {
 }
 
 }  // namespace
+
+std::int64_t parse_whole_number(TextCursor& cursor) {
+  return parse_integer(cursor, ElementType::i64);
+}
+
+double parse_number(TextCursor& cursor) { return parse_real(cursor, ElementType::f64); }
 
 ValueType parse_type(TextCursor& cursor) {
   const auto inner = [&] {
@@ -351,7 +357,7 @@ AttributeValue parse_attribute(TextCursor& cursor, const TextGraphs& graphs) {
   }
   TextCursor ahead = cursor;
   const std::string text = ahead.number_text();
-  if (to_real(text)) return parse_number(cursor);
+  if (to_real(text)) return parse_number_attribute(cursor);
   const ValueType type = parse_type(cursor);
   if (!cursor.glued('=')) return type;
   cursor.expect("=");

@@ -1,6 +1,7 @@
 // Types, values and attributes as case files write them.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
@@ -13,6 +14,9 @@
 namespace assay {
 
 using TextGraphs = std::map<std::string, std::shared_ptr<const Graph>>;  // by @name
+
+std::int64_t parse_whole_number(TextCursor& cursor);
+double parse_number(TextCursor& cursor);
 
 // f32[2,n,?], f32 (rank unknown), seq(f32), opt(f32[2]), map(string,f32).
 ValueType parse_type(TextCursor& cursor);

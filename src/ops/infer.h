@@ -16,7 +16,10 @@ class Infer {
 
   const Site& site;
   std::vector<ValueType> outputs;
-  SubgraphTypes* subgraphs;
+  // Elements of integer outputs that follow from extents alone (Shape, Size), by output. Elements
+  // that follow from elements need no rule: the meaning is evaluated.
+  std::vector<std::optional<Dims>> elements;
+  SubgraphTypes* subgraphs;  // null where a node is evaluated: its bodies then say what they give
 
   const Dims* dims(std::size_t i) const { return site.dims(i); }
   ElementType element(std::size_t i) const { return site.element(i); }
@@ -27,9 +30,14 @@ class Infer {
     output(i, ValueType::tensor(type, std::move(dims)));
   }
   void output(std::size_t i, ElementType type) { output(i, ValueType::tensor(type)); }
+  void known_elements(std::size_t i, Dims dims) {
+    elements.resize(outputs.size());
+    if (i < elements.size()) elements[i] = std::move(dims);
+  }
 };
 
-// Types of a body graph's outputs, given those of its inputs (and of the names around it).
+// Types of a body graph's outputs, given those of its inputs (and of the names around it). A body
+// that an entry does not ask for, though it asks for another, is one that never runs.
 class SubgraphTypes {
  public:
   virtual ~SubgraphTypes() = default;

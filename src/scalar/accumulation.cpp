@@ -29,12 +29,11 @@ void Quanta::add(double term) {
 bool Quanta::keep_sums_exact() const {
   if (magnitude_ == 0) return true;
   const Rounding& format = rounding();
-  const double unit = std::max(format.unit, 0x1p-53);  // our own sums are in double
   const double quantum = std::ldexp(1.0, lowest_);
   const double smallest =
-      format.flushes_subnormals ? format.smallest_normal : 2 * unit * format.smallest_normal;
+      format.flushes_subnormals ? format.smallest_normal : 2 * format.unit * format.smallest_normal;
   return format.rounds_correctly(Operation::add) && quantum >= smallest &&
-         magnitude_ < quantum / unit && magnitude_ <= format.largest;
+         magnitude_ < quantum / format.unit && magnitude_ <= format.largest;
 }
 
 double odd_part(double x) { return x == 0 ? 0 : std::ldexp(std::fabs(x), -lowest_bit(x)); }

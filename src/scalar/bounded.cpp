@@ -16,10 +16,6 @@ bool may_be_zero(const Bounded& x) { return std::fabs(x.value) <= x.error; }
 
 constexpr bool is_exact_zero(const Bounded& x) { return x.value == 0 && x.is_exact(); }
 
-constexpr bool is_exact_value(const Bounded& x, double value) {
-  return x.value == value && x.is_exact();
-}
-
 // Operands that are infinite, NaN or anything, of an operation that gives `value` for them and
 // where no finite operand can make a difference.
 Bounded absorb(const Bounded& a, const Bounded& b, double value) {
@@ -93,8 +89,6 @@ Bounded operator+(Bounded a, Bounded b) {
   b = flushed(b);
   const double value = a.value + b.value;
   if (!is_plain(a) || !is_plain(b)) return absorb(a, b, value);
-  if (is_exact_zero(a) && b.value != 0) return b;
-  if (is_exact_zero(b) && a.value != 0) return a;
   const double propagated = a.error + b.error;
   if (propagated == 0 && stays_exact(Operation::add, value) &&
       sum_residual(a.value, b.value, value) == 0) {
@@ -115,8 +109,6 @@ Bounded operator*(Bounded a, Bounded b) {
     const bool nan = is_exact_nan(a) || is_exact_nan(b);
     return unsure && !nan ? Bounded::anything(value) : absorb(a, b, value);
   }
-  if (is_exact_value(a, 1)) return b;
-  if (is_exact_value(b, 1)) return a;
   if (is_exact_zero(a) || is_exact_zero(b)) {
     const bool sure = a.is_exact() && b.is_exact();
     return {value, sure ? 0 : kSmallestDouble};
@@ -142,15 +134,15 @@ Bounded operator/(Bounded a, Bounded b) {
     const bool sure = value != 0 || a.is_exact() || !may_be_zero(a);
     return {value, sure ? 0 : kSmallestDouble};
   }
-  if (is_exact_value(b, 1)) return a;
   if (is_exact_zero(a)) return {value, 0};
   if (a.is_exact() && b.is_exact() && stays_exact(Operation::divide, value) &&
       quotient_is_exact(a.value, b.value, value)) {
     return {value, 0};
   }
   const double nearest = (std::fabs(b.value) - b.error) / kUp;
-  // In this order nothing underflows that matters.
-  const double propagated = a.error / nearest + kUp * std::fabs(value) * (b.error / nearest);
+  // In this order nothing underflows that matters, but perhaps the value itself.
+  const double size = kUp * std::fabs(value) + kSmallestDouble;
+  const double propagated = a.error / nearest + size * (b.error / nearest);
   return arithmetic(Operation::divide, value, kUp * propagated);
 }
 

@@ -19,7 +19,7 @@ Interval points(double x) { return {x, x, false}; }
 
 Interval power_of_point(double a, double b) {
   const double y = std::pow(a + 0.0, b);
-  const bool exact = a == 0 || a == 1 || b == 0 || b == 1 || std::isinf(a) || std::isinf(b);
+  const bool exact = a == 0 || a == 1 || b == 0 || std::isinf(a) || std::isinf(b);
   return exact ? points(y) : Interval{below(y), above(y), false};
 }
 
@@ -65,7 +65,12 @@ Interval power_of_zero(const Interval& b) {
 
 // The one whole number that `round` makes of every quotient a / b (b does not hold 0), or NaN.
 double common_quotient(const Interval& a, const Interval& b, double (*round)(double)) {
-  const double corners[] = {a.low / b.low, a.low / b.high, a.high / b.low, a.high / b.high};
+  // Underflow must not hide on which side of 0 a quotient is.
+  const auto quotient = [](double x, double y) {
+    return x == 0 || x / y != 0 ? x / y + 0.0 : std::copysign(kSmallestDouble, x / y);
+  };
+  const double corners[] = {quotient(a.low, b.low), quotient(a.low, b.high),
+                            quotient(a.high, b.low), quotient(a.high, b.high)};
   const double least = round(below(*std::ranges::min_element(corners)));
   const double most = round(above(*std::ranges::max_element(corners)));
   return least == most && std::fabs(least) < 0x1p52 ? least : kNaN;
@@ -97,10 +102,14 @@ Interval atan2(const Interval& y, const Interval& x) {
   if (may_be_zero(y) && x.low <= 0) {
     return {below(-std::numbers::pi), above(std::numbers::pi), nan};
   }
-  const double corners[] = {std::atan2(y.low, x.low), std::atan2(y.low, x.high),
-                            std::atan2(y.high, x.low), std::atan2(y.high, x.high)};
-  return {below(*std::ranges::min_element(corners) + 0.0),
-          above(*std::ranges::max_element(corners)), nan};
+  Interval result = Interval::no_number(nan);
+  for (double a : {y.low, y.high}) {
+    for (double b : {x.low, x.high}) {
+      result.low = std::min(result.low, below(std::atan2(a, b)));
+      result.high = std::max(result.high, above(std::atan2(a, b)));
+    }
+  }
+  return result;
 }
 
 Interval fmod(const Interval& a, const Interval& b) {

@@ -27,8 +27,6 @@ double compounded(const OperationError& each, double unit, std::size_t n) {
 
 Rounding make_exact() {
   Rounding format = Rounding::of(53, -1022, std::numeric_limits<double>::max());
-  format.unit = 0;
-  format.partial_unit = 0;
   format.functions.fill({0.5, 0});
   return format;
 }
@@ -103,7 +101,6 @@ bool Rounding::holds(double x) const {
   if (size == 0) return true;
   if (!(size <= largest)) return false;
   if (size < smallest_normal && flushes_subnormals) return false;
-  if (unit == 0) return true;
   if (size < smallest_normal) {
     const double steps = size / (2 * unit * smallest_normal);
     return steps == std::trunc(steps);

@@ -68,7 +68,7 @@ struct Rounding {
   static const Rounding& f32();
   static const Rounding& f16();
   static const Rounding& bf16();
-  static const Rounding& exact();  // real arithmetic: errors cover only our own use of double
+  static const Rounding& exact();  // real arithmetic as near as double comes to it
 
   // The same format with sums that are kept in `wider` and rounded once at the end.
   Rounding accumulating_in(const Rounding& wider) const;

@@ -78,12 +78,14 @@ Bounded total(std::span<const Bounded> x, double extra = 0) {
   const std::size_t n = survey.terms;
   const double growth = rounding().accumulation(n) + extra;
   const double lost = underflow(n);
-  const bool fits = (1 + growth) * survey.magnitude + lost <= rounding().largest || n <= 1;
+  const double partial = n <= 1 ? std::fabs(survey.last.value) + survey.last.error
+                                : (1 + growth) * survey.magnitude + lost;
+  const bool fits = partial <= rounding().largest;
   if (survey.infinite()) return fits ? Bounded{value, 0} : Bounded::anything(value);
   if (n == 0) return {value, survey.negative_zero && x.size() > 1 ? kSmallestDouble : 0};
-  if (n == 1 && extra == 0) return survey.last;
-  if (!fits) return Bounded::anything(value);
+  if (x.size() == 1 && extra == 0) return survey.last;
   if (survey.exact && extra == 0 && survey.quanta.keep_sums_exact()) return {value, 0};
+  if (!fits) return Bounded::anything(value);
   const double relative = growth + own_accumulation(n);
   return settle(value, kUp * (survey.error + relative * survey.magnitude + lost));
 }
@@ -197,10 +199,9 @@ Bounded product(std::span<const Bounded> x) {
   const double growth = format.compound(Operation::multiply, n);
   if (!(up_for(n) * (1 + growth) * most <= format.largest)) return Bounded::anything(value);
   if (survey.exact_zero) return {value, survey.exact ? 0 : kSmallestDouble};
-  if (n == 1) return survey.last;
-  const double own_unit = std::max(format.unit, 0x1p-53);
+  if (x.size() == 1) return survey.last;
   if (survey.exact && format.rounds_correctly(Operation::multiply) &&
-      least >= format.smallest_normal && odd_parts < 1 / own_unit) {
+      least >= format.smallest_normal && odd_parts < 1 / format.unit) {
     return {value, 0};
   }
   const double propagated = std::max(size * up_for(n) - std::fabs(value), 0.0);

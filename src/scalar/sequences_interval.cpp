@@ -75,8 +75,9 @@ UpperEnd upper_sum(const Terms& terms, double growth, bool may_be_exact) {
   const bool infinite = std::ranges::any_of(terms, [](auto& t) { return t.high == kInfinity; });
   if (infinite || overflows) return {kInfinity, overflows};
   if (exact) return {plain, false};
-  // Sums of numbers that are not positive are not.
-  return {positive > 0 ? total + off : std::min(total + off, 0.0), false};
+  // Sums of numbers that are not positive are not, also where double overflows.
+  const double most = std::isfinite(size) ? total + off : kInfinity;
+  return {positive > 0 ? most : std::min(most, 0.0), false};
 }
 
 // Whether infinities of both signs may meet: they come from two terms, or from overflow.
@@ -97,9 +98,9 @@ Interval total(std::span<const Interval> x, double extra = 0) {
   Interval result;
   Terms terms = gathered(x, result);
   if (!result.has_number()) return result;
+  if (terms.size() == 1 && extra == 0) return terms[0];
   std::erase_if(terms, [](const Interval& t) { return t.low == 0 && t.high == 0; });
   if (terms.empty()) return result;
-  if (terms.size() == 1 && extra == 0) return {terms[0].low, terms[0].high, result.nan};
   const double growth = rounding().accumulation(terms.size()) + extra;
   if (!std::isfinite(growth)) return Interval::everything();
   const UpperEnd upper = upper_sum(terms, growth, extra == 0);
@@ -142,7 +143,8 @@ Interval two_pass_variance(std::span<const Interval> x) {
   const double nearest = std::max(center / kUp * (1 - once) - radius - shift, 0.0);
   const double least = square(nearest) / kUp * (1 - twice) - underflow(4);
   const bool fits = std::isfinite(twice) && kUp * (1 + twice) * count * most <= format.largest;
-  return flushed({fits ? std::max(least, 0.0) : 0, fits ? most : kInfinity, result.nan});
+  if (!fits) return {0, kInfinity, true};
+  return flushed({std::max(least, 0.0), most, result.nan});
 }
 
 // The interval from low to high, which rounding made of x: it does not change a sign.

@@ -33,13 +33,15 @@ Bounded unary(Operation function, const Bounded& operand) {
                   enclosure::image(function, enclose(x)));
 }
 
-// A function with whole results, which the format holds: nothing is rounded. A zero that was not
-// zero before may come out with either sign.
+// A function with whole results. A zero that was not zero before may come out with either sign;
+// whole numbers that the format may not hold are rounded.
 Bounded step(const Bounded& operand, double (*f)(double)) {
   const Bounded x = flushed(operand);
   if (x.is_anything() || !std::isfinite(x.value)) return {f(x.value), x.error};
   const double value = f(x.value);
   const Interval image{f(x.low()), f(x.high()), false};
+  const double most = std::max(-image.low, image.high);
+  if (!x.is_exact() && most * rounding().unit > 1) return rounded(value, reach(value, image));
   const bool was_zero = x.value == 0 && x.is_exact();
   const bool unsure_zero = value == 0 && std::signbit(image.low) && !was_zero;
   return {value, std::max(reach(value, image), unsure_zero ? kSmallestDouble : 0)};

@@ -10,13 +10,18 @@
 namespace assay {
 namespace {
 
-// An end of an image is exact only as an infinity that is attained.
-End end_of(double value) { return {value, std::isinf(value)}; }
+// An end of an image is exact as an infinity, which is attained, and as a zero, which no honest
+// evaluation passes.
+End end_of(Operation function, double value) {
+  const auto index = static_cast<std::size_t>(function);
+  const bool keeps_zero = rounding().functions[index].absolute == 0;
+  return {value, std::isinf(value) || (value == 0 && keeps_zero)};
+}
 
 Interval widened(Operation function, const Interval& image) {
   if (!image.has_number()) return image;
-  return flushed(
-      {lower_end(function, end_of(image.low)), upper_end(function, end_of(image.high)), image.nan});
+  return flushed({lower_end(function, end_of(function, image.low)),
+                  upper_end(function, end_of(function, image.high)), image.nan});
 }
 
 Interval unary(Operation function, const Interval& x) {
@@ -30,7 +35,11 @@ Interval unary(Operation function, const Interval& x) {
 
 Interval step(const Interval& operand, double (*f)(double)) {
   const Interval x = flushed(operand);
-  return x.has_number() ? Interval{f(x.low), f(x.high), x.nan} : x;
+  if (!x.has_number()) return x;
+  const auto end = [&](double value) -> End {
+    return {f(value), std::isinf(value) || rounding().holds(f(value))};
+  };
+  return {lower_end(Operation::add, end(x.low)), upper_end(Operation::add, end(x.high)), x.nan};
 }
 
 std::int64_t saturated(double whole) {

@@ -107,11 +107,12 @@ class Run : public GraphEvaluator {
     return running_.empty() ? std::string() : path_ + running_.front().node->label;
   }
 
-  std::vector<Value> run_single(const PlannedNode& node, std::span<const Value> inputs) {
+  std::vector<Value> run_single(const PlannedNode& node, std::span<const Value> inputs,
+                                bool* unknown) {
     const Scope empty;
     running_.push_back({&node, &empty});
-    bool unknown = false;
-    return evaluate(node, inputs, &unknown);
+    bool ignored = false;
+    return evaluate(node, inputs, unknown ? unknown : &ignored);
   }
 
  private:
@@ -242,7 +243,8 @@ Result<std::vector<Value>> Evaluator::run(std::span<const Value> inputs,
 }
 
 Result<std::vector<Value>> evaluate_node(const Node& node, int opset, std::span<const Value> inputs,
-                                         Reading reading, Composition rewrite, std::uint64_t seed) {
+                                         Reading reading, Composition rewrite, std::uint64_t seed,
+                                         bool* unknown) {
   EvaluateOptions options;
   options.reading = reading;
   options.seed = seed;
@@ -257,7 +259,7 @@ Result<std::vector<Value>> evaluate_node(const Node& node, int opset, std::span<
   if (!planned.found.entry)
     return Error{"unsupported", fmt::format("{} is not in the catalogue", node.op), node.op};
   return guarded(run, [&] {
-    if (!rewrite) return run.run_single(planned, inputs);
+    if (!rewrite) return run.run_single(planned, inputs, unknown);
     const Site site = make_site(planned, inputs);
     const Call call{site, reading, inputs, {}, {}, run};
     return run.run_function(call, compose(rewrite, site), inputs);

@@ -50,9 +50,10 @@ class Evaluator {
   std::unique_ptr<Plan> plan_;
 };
 
-// One node by itself, as the catalogue reads it. `rewrite` evaluates a variant's graph instead.
+// One node by itself, as the catalogue reads it. `rewrite` evaluates a variant's graph instead;
+// `unknown` tells whether the answer is only the type's range.
 Result<std::vector<Value>> evaluate_node(const Node& node, int opset, std::span<const Value> inputs,
                                          Reading reading, Composition rewrite = nullptr,
-                                         std::uint64_t seed = 0);
+                                         std::uint64_t seed = 0, bool* unknown = nullptr);
 
 }  // namespace assay

@@ -156,8 +156,8 @@ void from_integers(ElementType type, const std::int64_t* in, std::int64_t count,
   write_elements(type, in, count, storage_out, saturate);
 }
 
-void from_integers(ElementType type, const std::uint64_t* in, std::int64_t count,
-                   void* storage_out, bool saturate) {
+void from_integers(ElementType type, const std::uint64_t* in, std::int64_t count, void* storage_out,
+                   bool saturate) {
   write_elements(type, in, count, storage_out, saturate);
 }
 

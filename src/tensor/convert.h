@@ -23,7 +23,7 @@ void from_doubles(ElementType type, const double* in, std::int64_t count, void* 
 // Real types: rounds once. Integer types: wraps; `saturate` has no say. Boolean: nonzero is true.
 void from_integers(ElementType type, const std::int64_t* in, std::int64_t count, void* storage_out,
                    bool saturate = false);
-void from_integers(ElementType type, const std::uint64_t* in, std::int64_t count,
-                   void* storage_out, bool saturate = false);
+void from_integers(ElementType type, const std::uint64_t* in, std::int64_t count, void* storage_out,
+                   bool saturate = false);
 
 }  // namespace assay

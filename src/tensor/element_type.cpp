@@ -119,11 +119,11 @@ std::uint64_t finite_bits(const FloatFormat& format, const Layout& layout, doubl
   const auto bits = std::bit_cast<std::uint64_t>(magnitude);
   const int exponent = static_cast<int>(bits >> 52) - 1023;
   if (exponent < format.min_exponent) {
-    return static_cast<std::uint64_t>(
-        magnitude * power_of_two(layout.mantissa_bits - format.min_exponent));
+    return static_cast<std::uint64_t>(magnitude *
+                                      power_of_two(layout.mantissa_bits - format.min_exponent));
   }
-  const auto field = static_cast<std::uint64_t>(exponent - format.min_exponent + 1);
-  return field << layout.mantissa_bits |
+  const int field = exponent - format.min_exponent + 1;
+  return static_cast<std::uint64_t>(field) << layout.mantissa_bits |
          (bits >> (52 - layout.mantissa_bits) & layout.mantissa_mask);
 }
 
@@ -183,18 +183,24 @@ std::size_t storage_size(ElementType type) {
   switch (storage_of(type)) {
     case Storage::i8:
     case Storage::u8:
-    case Storage::boolean: return 1;
+    case Storage::boolean:
+      return 1;
     case Storage::i16:
-    case Storage::u16: return 2;
+    case Storage::u16:
+      return 2;
     case Storage::f32:
     case Storage::i32:
-    case Storage::u32: return 4;
+    case Storage::u32:
+      return 4;
     case Storage::f64:
     case Storage::c64:
     case Storage::i64:
-    case Storage::u64: return 8;
-    case Storage::c128: return 16;
-    case Storage::string: break;
+    case Storage::u64:
+      return 8;
+    case Storage::c128:
+      return 16;
+    case Storage::string:
+      break;
   }
   return sizeof(std::string);
 }
@@ -287,7 +293,8 @@ std::uint64_t to_bits(ElementType type, double value) {
 
 double from_bits(ElementType type, std::uint64_t bits) {
   if (type == ElementType::f64) return std::bit_cast<double>(bits);
-  if (type == ElementType::f32) return widen(std::bit_cast<float>(static_cast<std::uint32_t>(bits)));
+  if (type == ElementType::f32)
+    return widen(std::bit_cast<float>(static_cast<std::uint32_t>(bits)));
   ASSAY_CHECK(is_real(type));
   if (type == ElementType::f8e8m0) {
     const auto code = static_cast<int>(bits & 0xFF);

@@ -1,4 +1,5 @@
-// The bytes of tensors in files: little-endian, elements narrower than a byte packed low bits first.
+// The bytes of tensors in files: little-endian, elements narrower than a byte packed low bits
+// first.
 #include <array>
 #include <bit>
 #include <cstring>
@@ -102,8 +103,9 @@ void decode_reals(ElementType type, std::string_view bytes, std::span<float> out
   if (type == ElementType::f16) return decode_halves(bytes, out, decode_f16);
   if (type == ElementType::bf16) return decode_halves(bytes, out, decode_bf16);
   const std::array<float, 256>& table = small_float_table(type);
-  unpack(bit_width(type), static_cast<std::int64_t>(out.size()), bytes,
-         [&](std::int64_t i, std::uint32_t code) { out[static_cast<std::size_t>(i)] = table[code]; });
+  unpack(
+      bit_width(type), static_cast<std::int64_t>(out.size()), bytes,
+      [&](std::int64_t i, std::uint32_t code) { out[static_cast<std::size_t>(i)] = table[code]; });
 }
 
 template <class T>
@@ -132,9 +134,9 @@ std::string to_file_bytes(const Tensor& tensor) {
   const ElementType type = tensor.type();
   ASSAY_CHECK(tensor.defined() && type != ElementType::string);
   if (same_in_memory(type)) {
-    return tensor.size() == 0 ? std::string()
-                              : std::string(static_cast<const char*>(tensor.raw()),
-                                            tensor.byte_size());
+    return tensor.size() == 0
+               ? std::string()
+               : std::string(static_cast<const char*>(tensor.raw()), tensor.byte_size());
   }
   const int width = bit_width(type);
   const std::size_t bytes = packed_size(type, tensor.size()).value();

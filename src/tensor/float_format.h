@@ -20,19 +20,32 @@ constexpr FloatFormat float_format(ElementType type) {
   constexpr double kLargestF32 = std::numeric_limits<float>::max();
   constexpr double kLargestF64 = std::numeric_limits<double>::max();
   switch (type) {
-    case ElementType::f64: return {53, -1022, kLargestF64, true, true, true, true};
-    case ElementType::f32: return {24, -126, kLargestF32, true, true, true, true};
-    case ElementType::f16: return {11, -14, 65504, true, true, true, true};
-    case ElementType::bf16: return {8, -126, 0x1.fep127, true, true, true, true};
-    case ElementType::f8e4m3fn: return {4, -6, 448, false, true, true, true};
-    case ElementType::f8e4m3fnuz: return {4, -7, 240, false, true, false, true};
-    case ElementType::f8e5m2: return {3, -14, 57344, true, true, true, true};
-    case ElementType::f8e5m2fnuz: return {3, -15, 57344, false, true, false, true};
-    case ElementType::f8e8m0: return {1, -127, 0x1p127, false, true, false, false};
-    case ElementType::f6e2m3: return {4, 0, 7.5, false, false, true, true};
-    case ElementType::f6e3m2: return {3, -2, 28, false, false, true, true};
-    case ElementType::f4e2m1: return {2, 0, 6, false, false, true, true};
-    default: return {};
+    case ElementType::f64:
+      return {53, -1022, kLargestF64, true, true, true, true};
+    case ElementType::f32:
+      return {24, -126, kLargestF32, true, true, true, true};
+    case ElementType::f16:
+      return {11, -14, 65504, true, true, true, true};
+    case ElementType::bf16:
+      return {8, -126, 0x1.fep127, true, true, true, true};
+    case ElementType::f8e4m3fn:
+      return {4, -6, 448, false, true, true, true};
+    case ElementType::f8e4m3fnuz:
+      return {4, -7, 240, false, true, false, true};
+    case ElementType::f8e5m2:
+      return {3, -14, 57344, true, true, true, true};
+    case ElementType::f8e5m2fnuz:
+      return {3, -15, 57344, false, true, false, true};
+    case ElementType::f8e8m0:
+      return {1, -127, 0x1p127, false, true, false, false};
+    case ElementType::f6e2m3:
+      return {4, 0, 7.5, false, false, true, true};
+    case ElementType::f6e3m2:
+      return {3, -2, 28, false, false, true, true};
+    case ElementType::f4e2m1:
+      return {2, 0, 6, false, false, true, true};
+    default:
+      return {};
   }
 }
 

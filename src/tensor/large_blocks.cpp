@@ -1,11 +1,10 @@
 #include "tensor/large_blocks.h"
 
-#include <sys/mman.h>
-
 #include <atomic>
 #include <bit>
 #include <cstring>
 #include <mutex>
+#include <sys/mman.h>
 #include <vector>
 
 namespace assay {
@@ -90,7 +89,6 @@ KeptBlocks& kept_blocks() {
 
 void* take_large_block(std::size_t size, bool zeroed) {
   const std::size_t capacity = capacity_of(size);
-  if (capacity < size) return nullptr;
   if (void* block = kept_blocks().take(capacity)) {
     if (zeroed) std::memset(block, 0, size);
     return block;

@@ -13,6 +13,9 @@
 namespace assay {
 namespace {
 
+// No tensor is larger; what claims to be is not even asked of the system.
+constexpr std::size_t kMostBytes = std::size_t{1} << 39;
+
 std::atomic<std::size_t> live_bytes{0};
 std::atomic<std::size_t> limit_bytes{std::numeric_limits<std::size_t>::max()};
 
@@ -78,7 +81,7 @@ struct BlockAllocator {
     static_assert(alignof(T) <= alignof(std::max_align_t));
     const std::size_t front = objects * sizeof(T);
     const std::size_t total = front + kTensorAlignment - 1 + bytes;
-    if (total < bytes) {
+    if (bytes > kMostBytes) {
       throw MemoryLimitError(
           fmt::format("a tensor asked for {} bytes, which no memory holds", bytes));
     }
@@ -127,7 +130,8 @@ Block allocate_block(std::size_t bytes, Fill fill) {
 Block allocate_strings(std::size_t count) {
   std::size_t bytes = 0;
   if (__builtin_mul_overflow(count, sizeof(std::string), &bytes)) {
-    throw MemoryLimitError(fmt::format("a tensor asked for {} strings, which no memory holds", count));
+    throw MemoryLimitError(
+        fmt::format("a tensor asked for {} strings, which no memory holds", count));
   }
   Block block;
   // The address is read by reference: the allocator sets it just before Strings is made.

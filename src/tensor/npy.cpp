@@ -22,11 +22,13 @@ std::optional<ElementType> element_type_of(const NpyType& type) {
     ElementType type;
   };
   static constexpr Row kRows[] = {
-      {'f', 2, ElementType::f16}, {'f', 4, ElementType::f32},    {'f', 8, ElementType::f64},
-      {'i', 1, ElementType::i8},  {'i', 2, ElementType::i16},    {'i', 4, ElementType::i32},
-      {'i', 8, ElementType::i64}, {'u', 1, ElementType::u8},     {'u', 2, ElementType::u16},
-      {'u', 4, ElementType::u32}, {'u', 8, ElementType::u64},    {'b', 1, ElementType::boolean},
-      {'c', 8, ElementType::c64}, {'c', 16, ElementType::c128},
+      {'f', 2, ElementType::f16},    {'f', 4, ElementType::f32},
+      {'f', 8, ElementType::f64},    {'i', 1, ElementType::i8},
+      {'i', 2, ElementType::i16},    {'i', 4, ElementType::i32},
+      {'i', 8, ElementType::i64},    {'u', 1, ElementType::u8},
+      {'u', 2, ElementType::u16},    {'u', 4, ElementType::u32},
+      {'u', 8, ElementType::u64},    {'b', 1, ElementType::boolean},
+      {'c', 8, ElementType::c64},    {'c', 16, ElementType::c128},
       {'f', 1, ElementType::f8e5m2},  // the name that ml_dtypes gives its float8_e5m2
   };
   for (const Row& row : kRows) {
@@ -123,8 +125,7 @@ Result<Tensor> parse_checked(std::string_view bytes, std::string_view where) {
   if (!header) return header.error();
   const NpyType& type = header->type;
   if (!is_text(type) && !element_type_of(type)) {
-    return npy_error(where,
-                     fmt::format("the type '{}{}' is not supported", type.kind, type.size));
+    return npy_error(where, fmt::format("the type '{}{}' is not supported", type.kind, type.size));
   }
   // A type of no bytes would let a short file ask for any number of strings.
   if (type.size == 0) return npy_error(where, "its elements have no bytes");

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cstring>
 
 #include <fmt/format.h>
 
@@ -12,8 +11,8 @@ namespace {
 std::string make_header(std::string_view descr, const Shape& shape) {
   std::string extents;
   for (const std::int64_t extent : shape) extents += fmt::format("{}, ", extent);
-  if (shape.size() == 1) extents.pop_back();                   // "3,"
-  if (shape.size() > 1) extents.resize(extents.size() - 2);    // "3, 4"
+  if (shape.size() == 1) extents.pop_back();                 // "3,"
+  if (shape.size() > 1) extents.resize(extents.size() - 2);  // "3, 4"
   std::string dictionary =
       fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}), }}", descr, extents);
   // Version 1.0 has two bytes for the length. Data starts at a multiple of 64.
@@ -21,7 +20,8 @@ std::string make_header(std::string_view descr, const Shape& shape) {
   const std::size_t start = wide ? 12 : 10;
   dictionary.resize((start + dictionary.size() + 1 + 63) / 64 * 64 - start - 1, ' ');
   dictionary += '\n';
-  std::string header = wide ? std::string("\x93NUMPY\x02\x00", 8) : std::string("\x93NUMPY\x01\x00", 8);
+  std::string header =
+      wide ? std::string("\x93NUMPY\x02\x00", 8) : std::string("\x93NUMPY\x01\x00", 8);
   for (std::size_t i = 0; i < start - 8; ++i) {
     header += static_cast<char>(dictionary.size() >> (8 * i) & 0xFF);
   }
@@ -35,12 +35,23 @@ std::string descr_of(ElementType type) {
   const int bits = bit_width(type);
   char kind = 0;
   switch (domain_of(type)) {
-    case Domain::real: kind = standard_float ? 'f' : '\0'; break;
-    case Domain::signed_integer: kind = 'i'; break;
-    case Domain::unsigned_integer: kind = 'u'; break;
-    case Domain::boolean: kind = 'b'; break;
-    case Domain::complex: kind = 'c'; break;
-    default: break;
+    case Domain::real:
+      kind = standard_float ? 'f' : '\0';
+      break;
+    case Domain::signed_integer:
+      kind = 'i';
+      break;
+    case Domain::unsigned_integer:
+      kind = 'u';
+      break;
+    case Domain::boolean:
+      kind = 'b';
+      break;
+    case Domain::complex:
+      kind = 'c';
+      break;
+    default:
+      break;
   }
   if (kind == 0 || bits < 8) return {};
   return fmt::format("{}{}{}", bits == 8 ? '|' : '<', kind, bits / 8);
@@ -93,18 +104,19 @@ Result<NpyParts> make_text_parts(const Tensor& tensor, std::string_view where) {
                                               texts.size(), width));
   }
   NpyParts parts;
-  parts.header = make_header(fmt::format("{}{}{}", kind == 'U' ? '<' : '|', kind, length),
-                             tensor.shape());
+  parts.header =
+      make_header(fmt::format("{}{}{}", kind == 'U' ? '<' : '|', kind, length), tensor.shape());
   parts.own_payload.resize(total);
-  char* out = parts.own_payload.data();
+  auto out = parts.own_payload.begin();
   for (const std::string& text : texts) {
     if (kind == 'U') {
       const std::u32string decoded = decode_utf8(text).value();
-      std::memcpy(out, decoded.data(), 4 * decoded.size());
+      const auto* bytes = reinterpret_cast<const char*>(decoded.data());
+      std::copy_n(bytes, 4 * decoded.size(), out);
     } else {
-      std::memcpy(out, text.data(), text.size());
+      std::ranges::copy(text, out);
     }
-    out += width;
+    out += static_cast<std::ptrdiff_t>(width);
   }
   return parts;
 }

@@ -69,8 +69,8 @@ Result<Entry> inspect_entry(zip_t* archive, std::uint64_t index, std::uint64_t a
   const std::uint64_t most =
       stat.comp_method == ZIP_CM_STORE ? stat.comp_size : stat.comp_size * kLargestInflation;
   if (stat.comp_size > archive_size || stat.size > most) {
-    return npy_error(where, fmt::format("the entry claims {} bytes, more than it can hold",
-                                        stat.size));
+    return npy_error(where,
+                     fmt::format("the entry claims {} bytes, more than it can hold", stat.size));
   }
   return Entry{std::string(name), index, stat.size};
 }
@@ -85,8 +85,7 @@ Result<std::vector<Entry>> list_entries(zip_t* archive, const std::string& path)
   std::uint64_t total = 0;
   const zip_int64_t count = zip_get_num_entries(archive, 0);
   for (zip_int64_t i = 0; i < count; ++i) {
-    Result<Entry> entry =
-        inspect_entry(archive, static_cast<std::uint64_t>(i), archive_size, path);
+    Result<Entry> entry = inspect_entry(archive, static_cast<std::uint64_t>(i), archive_size, path);
     if (!entry) return entry.error();
     if (!names.insert(entry->name).second) {
       return npy_error(path, fmt::format("two entries are named '{}'", entry->name));
@@ -146,8 +145,7 @@ bool add_entry(zip_t* archive, const std::string& name, NpyParts& parts) {
       {reinterpret_cast<zip_uint8_t*>(parts.header.data()), parts.header.size()},
       {reinterpret_cast<zip_uint8_t*>(const_cast<char*>(payload.data())), payload.size()},
   };
-  zip_source_t* source =
-      zip_source_buffer_fragment(archive, fragments, payload.empty() ? 1 : 2, 0);
+  zip_source_t* source = zip_source_buffer_fragment(archive, fragments, payload.empty() ? 1 : 2, 0);
   if (source == nullptr) return false;
   const std::string file = name + std::string(kSuffix);
   const zip_int64_t index = zip_file_add(archive, file.c_str(), source, ZIP_FL_ENC_UTF_8);
@@ -200,7 +198,7 @@ Result<void> write_npz(const std::string& path, std::span<const NamedTensor> ten
   if (zip_close(archive->get()) != 0) {
     return npy_error(path, fmt::format("cannot be written ({})", zip_strerror(archive->get())));
   }
-  archive->release();  // zip_close has freed it
+  static_cast<void>(archive->release());  // zip_close has freed it
   return {};
 }
 

@@ -1,8 +1,7 @@
 #include "tensor/tensor.h"
 
 #include <algorithm>
-#include <cstring>
-#include <limits>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -36,7 +35,7 @@ Block allocate(ElementType type, const Shape& shape, std::int64_t count, Fill fi
 template <class T>
 bool same_element(const T& a, const T& b) {
   if constexpr (std::is_floating_point_v<T>) {
-    return std::memcmp(&a, &b, sizeof(T)) == 0 || (a != a && b != b);
+    return (a == b && std::signbit(a) == std::signbit(b)) || (std::isnan(a) && std::isnan(b));
   } else {
     return a == b;
   }
@@ -78,8 +77,7 @@ Tensor::Tensor(ElementType type, Shape shape, std::shared_ptr<const void> owner,
       size_(element_count(shape_)),
       owner_(std::move(owner)),
       data_(data) {
-  const std::size_t alignment =
-      visit_storage(type, []<class T>(T*) { return alignof(T); });
+  const std::size_t alignment = visit_storage(type, []<class T>(T*) { return alignof(T); });
   ASSAY_CHECK(size_ == 0 || data_ != nullptr);
   ASSAY_CHECK(reinterpret_cast<std::uintptr_t>(data_) % alignment == 0);
 }

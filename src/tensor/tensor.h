@@ -25,7 +25,7 @@ struct StorageOf;  // StorageOf<float>::value == Storage::f32, …
 // (fresh from a constructor), which it checks.
 class Tensor {
  public:
-  Tensor() = default;                                  // no tensor: type undefined
+  Tensor() = default;                     // no tensor: type undefined
   Tensor(ElementType type, Shape shape);  // zeros (f8e8m0: its smallest value), empty strings
   static Tensor uninitialized(ElementType type, Shape shape);  // for a kernel that writes it all
   // Memory kept alive by `owner` (a parsed file), in this tensor's own storage layout and aligned
@@ -58,13 +58,13 @@ class Tensor {
   }
   bool unique() const { return owned_ && owner_.use_count() == 1; }
 
-  Tensor reshaped(Shape shape) const;                  // same elements, other shape; shares data
+  Tensor reshaped(Shape shape) const;  // same elements, other shape; shares data
   // Same storage layout, another type (f16 values as f32 …); shares data.
   Tensor retyped(ElementType type) const;
 
   // Element access with conversion; slow, for small tensors and tests.
-  double real(std::int64_t i) const;                   // real, integer and boolean types
-  std::int64_t integer(std::int64_t i) const;          // integer and boolean types (u64 wraps)
+  double real(std::int64_t i) const;           // real, integer and boolean types
+  std::int64_t integer(std::int64_t i) const;  // integer and boolean types (u64 wraps)
   std::vector<std::int64_t> integers() const;
   std::vector<double> reals() const;
 
@@ -78,8 +78,8 @@ class Tensor {
 };
 
 // A limit on the bytes of all live tensors together, --memory-limit; beyond it a constructor throws
-// MemoryLimitError, which the evaluator turns into an Error of kind "limit". There is no limit until
-// one is set. What strings hold outside their own object is not counted.
+// MemoryLimitError, which the evaluator turns into an Error of kind "limit". There is no limit
+// until one is set. What strings hold outside their own object is not counted.
 class MemoryLimitError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -107,27 +107,41 @@ std::optional<Tensor> from_file_bytes(ElementType type, Shape shape, std::string
 template <class F>
 decltype(auto) visit_storage(ElementType type, F&& body) {
   switch (storage_of(type)) {
-    case Storage::f32: return body(static_cast<float*>(nullptr));
-    case Storage::f64: return body(static_cast<double*>(nullptr));
-    case Storage::c64: return body(static_cast<std::complex<float>*>(nullptr));
-    case Storage::c128: return body(static_cast<std::complex<double>*>(nullptr));
-    case Storage::i8: return body(static_cast<std::int8_t*>(nullptr));
-    case Storage::i16: return body(static_cast<std::int16_t*>(nullptr));
-    case Storage::i32: return body(static_cast<std::int32_t*>(nullptr));
-    case Storage::i64: return body(static_cast<std::int64_t*>(nullptr));
-    case Storage::u8: return body(static_cast<std::uint8_t*>(nullptr));
-    case Storage::u16: return body(static_cast<std::uint16_t*>(nullptr));
-    case Storage::u32: return body(static_cast<std::uint32_t*>(nullptr));
-    case Storage::u64: return body(static_cast<std::uint64_t*>(nullptr));
-    case Storage::boolean: return body(static_cast<bool*>(nullptr));
-    case Storage::string: break;
+    case Storage::f32:
+      return body(static_cast<float*>(nullptr));
+    case Storage::f64:
+      return body(static_cast<double*>(nullptr));
+    case Storage::c64:
+      return body(static_cast<std::complex<float>*>(nullptr));
+    case Storage::c128:
+      return body(static_cast<std::complex<double>*>(nullptr));
+    case Storage::i8:
+      return body(static_cast<std::int8_t*>(nullptr));
+    case Storage::i16:
+      return body(static_cast<std::int16_t*>(nullptr));
+    case Storage::i32:
+      return body(static_cast<std::int32_t*>(nullptr));
+    case Storage::i64:
+      return body(static_cast<std::int64_t*>(nullptr));
+    case Storage::u8:
+      return body(static_cast<std::uint8_t*>(nullptr));
+    case Storage::u16:
+      return body(static_cast<std::uint16_t*>(nullptr));
+    case Storage::u32:
+      return body(static_cast<std::uint32_t*>(nullptr));
+    case Storage::u64:
+      return body(static_cast<std::uint64_t*>(nullptr));
+    case Storage::boolean:
+      return body(static_cast<bool*>(nullptr));
+    case Storage::string:
+      break;
   }
   return body(static_cast<std::string*>(nullptr));
 }
 
-#define ASSAY_STORAGE(T, S) \
-  template <>               \
-  struct StorageOf<T> {     \
+#define ASSAY_STORAGE(T, S)                      \
+  template <>                                    \
+  struct StorageOf<T> {                          \
     static constexpr Storage value = Storage::S; \
   }
 ASSAY_STORAGE(float, f32);

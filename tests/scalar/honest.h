@@ -1,6 +1,7 @@
 // Honest evaluations to hold bounds against: one draw of how each operation may be rounded.
 #pragma once
 
+#include <gtest/gtest.h>
 #include <mpfr.h>
 
 #include <cmath>
@@ -19,8 +20,9 @@ namespace assay::testing {
 inline constexpr double kInf = std::numeric_limits<double>::infinity();
 inline constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
+// The same for every run, but with --gtest_shuffle --gtest_random_seed=N.
 inline std::mt19937_64& random_bits() {
-  static std::mt19937_64 engine(20240611);
+  static std::mt19937_64 engine(20240611U + ::testing::UnitTest::GetInstance()->random_seed());
   return engine;
 }
 
@@ -56,7 +58,7 @@ inline const std::vector<Format>& formats() {
 
 // The number of the format that is nearest to x, ties to even.
 inline double nearest(const Rounding& format, long double x) {
-  if (format.unit == 0 || x == 0 || !std::isfinite(x)) return static_cast<double>(x);
+  if (x == 0 || !std::isfinite(x)) return static_cast<double>(x);
   const int precision = -std::ilogb(format.unit);
   const int exponent = std::max(std::ilogb(x), std::ilogb(format.smallest_normal));
   const long double step = std::ldexp(1.0L, exponent - precision + 1);
@@ -147,6 +149,7 @@ inline double inside(const Bounded& x) {
 // An interval around x, sometimes with far ends.
 inline Interval around(const Bounded& x) {
   Interval result = enclose(x);
+  if (!std::isfinite(x.value)) return result;
   if (chance(0.3)) result.low -= std::fabs(x.value) * uniform(0, 3);
   if (chance(0.3)) result.high += std::fabs(x.value) * uniform(0, 3);
   if (chance(0.03)) result.low = -kInf;

@@ -206,7 +206,8 @@ double honest_pow(double a, double b) {
   const long double exact = mpfr_get_ld(y, MPFR_RNDN);
   mpfr_clear(x);
   mpfr_clear(y);
-  return a == 1 || b == 0 ? 1 : stored(Operation::pow, exact);
+  const bool certain = std::fabs(a) == 1 || b == 0;
+  return certain ? std::pow(a, b) : stored(Operation::pow, exact);
 }
 
 const std::vector<Binary>& binaries() {

@@ -1,0 +1,180 @@
+// Interval contains Bounded contains value, for every entry on every specimen of the corpus; and
+// evaluation gives the same bits with every number of threads.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+#include <random>
+#include <set>
+
+#include "base/parallel.h"
+#include "ops/catalogue.h"
+#include "patterns/array.h"
+#include "semantics/evaluator.h"
+#include "catalogue/corpus.h"
+
+namespace assay {
+namespace {
+
+constexpr std::uint64_t kSeed = 7;
+
+Result<std::vector<Value>> evaluate(const Specimen& s, std::span<const Value> inputs, Reading reading,
+                                    bool* unknown = nullptr) {
+  return evaluate_node(s.node, s.opset, inputs, reading, nullptr, kSeed, unknown);
+}
+
+bool comparable(const Value& a, const Value& b) {
+  return a.is_tensor() && b.is_tensor() && a.type() == b.type() && a.shape() == b.shape() &&
+         a.type() != ElementType::string && domain_of(a.type()) != Domain::complex;
+}
+
+// The first element of `value` outside of `bounds`; -1 if there is none.
+std::int64_t first_outside(const Value& value, const Value& bounds, Reading reading) {
+  const std::vector<double> elements = value.tensor().reals();
+  const std::vector<Bounded> bounded =
+      reading == Reading::bounded ? load<Bounded>(bounds).data : std::vector<Bounded>();
+  const std::vector<Interval> ranges =
+      reading == Reading::interval ? load<Interval>(bounds).data : std::vector<Interval>();
+  for (std::size_t i = 0; i < elements.size(); ++i) {
+    const bool inside = reading == Reading::bounded ? bounded[i].contains(elements[i])
+                                                    : ranges[i].contains(elements[i]);
+    if (!inside) return static_cast<std::int64_t>(i);
+  }
+  return -1;
+}
+
+void expect_inside(const Specimen& s, const std::vector<Value>& values, const std::vector<Value>& bounds,
+                   Reading reading, const char* what) {
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (!values[i].is_tensor() || bounds[i].kind() == Value::Kind::unknown) continue;
+    ASSERT_EQ(values[i].type(), bounds[i].type()) << s.id << " output " << i;
+    ASSERT_EQ(values[i].shape(), bounds[i].shape()) << s.id << " output " << i;
+    if (!comparable(values[i], bounds[i])) continue;
+    const std::int64_t at = first_outside(values[i], bounds[i], reading);
+    EXPECT_EQ(at, -1) << s.id << ": " << what << ", output " << i << ", value "
+                      << values[i].tensor().real(std::max<std::int64_t>(at, 0));
+  }
+}
+
+bool is_random(const Specimen& s) {
+  return find_operator(s.node.domain, s.node.op, s.opset).entry->meaning.pattern == Pattern::random;
+}
+
+TEST(Readings, BoundedContainsValue) {
+  for (const Specimen& s : corpus()) {
+    const auto values = evaluate(s, s.inputs, Reading::value);
+    ASSERT_TRUE(values) << s.id << ": " << values.error().message;
+    const auto bounds = evaluate(s, s.inputs, Reading::bounded);
+    ASSERT_TRUE(bounds) << s.id << ": " << bounds.error().message;
+    expect_inside(s, *values, *bounds, Reading::bounded, "value outside of its bound");
+  }
+}
+
+TEST(Readings, IntervalOfPointsContainsBounded) {
+  for (const Specimen& s : corpus()) {
+    const auto bounds = evaluate(s, s.inputs, Reading::bounded);
+    const auto ranges = evaluate(s, s.inputs, Reading::interval);
+    ASSERT_TRUE(bounds && ranges) << s.id;
+    for (std::size_t i = 0; i < bounds->size(); ++i) {
+      const Value &b = (*bounds)[i], &r = (*ranges)[i];
+      if (!comparable(b, r)) continue;
+      const auto wanted = load<Bounded>(b).data;
+      const auto given = load<Interval>(r).data;
+      for (std::size_t k = 0; k < wanted.size(); ++k)
+        ASSERT_TRUE(given[k].contains(wanted[k]))
+            << s.id << " output " << i << " element " << k << ": " << wanted[k].value << " ± "
+            << wanted[k].error << " not in [" << given[k].low << ", " << given[k].high << "]"
+            << (given[k].nan ? " or NaN" : "");
+    }
+  }
+}
+
+// Real inputs widened to ranges, and the same inputs moved inside of these ranges.
+struct Widened {
+  std::vector<Value> ranges, moved;
+  bool any = false;
+};
+
+Widened widen(const Specimen& s, double width, std::mt19937_64& random) {
+  Widened result;
+  std::uniform_real_distribution<double> draw(-1, 1);
+  for (const Value& input : s.inputs) {
+    if (!input.is_tensor() || !is_real(input.type())) {
+      result.ranges.push_back(input);
+      result.moved.push_back(input);
+      continue;
+    }
+    std::vector<Interval> ranges;
+    std::vector<double> moved;
+    for (double x : input.tensor().reals()) {
+      const double reach = width * std::max(1.0, std::abs(x));
+      double y = std::isfinite(x) ? round_to(input.type(), x + reach * draw(random)) : x;
+      if (!std::isfinite(y)) y = x;
+      const double low = std::isfinite(x) ? std::min({x, y, round_to(input.type(), x - reach)}) : x;
+      const double high = std::isfinite(x) ? std::max({x, y, round_to(input.type(), x + reach)}) : x;
+      ranges.push_back(std::isnan(x) ? Interval::no_number() : Interval{low, high, false});
+      moved.push_back(y);
+    }
+    result.any = true;
+    result.ranges.push_back(Value::ranges(input.type(), input.shape(), std::move(ranges)));
+    result.moved.push_back(make_tensor(input.type(), input.shape(), moved));
+  }
+  return result;
+}
+
+TEST(Readings, IntervalContainsEveryPointOfItsInputs) {
+  std::mt19937_64 random(kSeed);
+  for (const Specimen& s : corpus()) {
+    if (is_random(s)) continue;
+    for (const double width : {1e-3, 0.5}) {
+      const Widened inputs = widen(s, width, random);
+      if (!inputs.any) break;
+      const auto ranges = evaluate(s, inputs.ranges, Reading::interval);
+      if (!ranges) continue;  // a range may reach where the node cannot be evaluated
+      for (const auto* points : {&s.inputs, &inputs.moved}) {
+        const auto values = evaluate(s, *points, Reading::value);
+        if (!values) continue;
+        bool same_shapes = true;  // where data decides the shape a range has no single one
+        for (std::size_t i = 0; i < values->size(); ++i)
+          same_shapes = same_shapes && (!(*values)[i].is_tensor() || !(*ranges)[i].is_tensor() ||
+                                        (*values)[i].shape() == (*ranges)[i].shape());
+        if (same_shapes)
+          expect_inside(s, *values, *ranges, Reading::interval, "value outside of its range");
+      }
+    }
+  }
+}
+
+TEST(Readings, OnlyTheListedOperatorsAnswerUnknown) {
+  std::set<std::string> listed, found;
+  std::ifstream file("tests/unknown.txt");
+  for (std::string line; std::getline(file, line);)
+    if (!line.empty() && line[0] != '#') listed.insert(line.substr(0, line.find(' ')));
+  std::mt19937_64 random(kSeed);
+  for (const Specimen& s : corpus()) {
+    bool unknown = false;
+    const Widened inputs = widen(s, 1e-3, random);
+    const auto ranges = evaluate(s, inputs.ranges, Reading::interval, &unknown);
+    if (ranges && unknown) found.insert(s.node.op);
+  }
+  EXPECT_EQ(found, listed);
+}
+
+TEST(Readings, ThreadsDoNotChangeABit) {
+  for (const Specimen& s : corpus()) {
+    set_thread_count(1);
+    const auto one = evaluate(s, s.inputs, Reading::value);
+    for (int threads : {2, 3}) {
+      set_thread_count(threads);
+      const auto several = evaluate(s, s.inputs, Reading::value);
+      ASSERT_TRUE(one && several) << s.id;
+      for (std::size_t i = 0; i < one->size(); ++i)
+        if ((*one)[i].is_tensor())
+          EXPECT_TRUE(identical((*one)[i].tensor(), (*several)[i].tensor())) << s.id;
+    }
+  }
+  set_thread_count(0);
+}
+
+}  // namespace
+}  // namespace assay
