@@ -299,8 +299,8 @@ void evaluate_one_hot(Call& call) {
   static const Meaning kRanges = compute<OneHotRanges>(Pattern::gather, 2);
   if (!call.input(0).exact() && domain_of(call.input(2).type()) < Domain::complex)
     return kRanges.evaluate(call);
-  call.outputs[0] =
-      gathered(call, one_hot_sources(call), call.output_type(0), call.output_shape(0));
+  const Sources sources = one_hot_sources(call);
+  call.outputs[0] = gathered(call, sources, call.output_type(0), call.output_shape(0));
 }
 
 void negative_is_off(Builder& b) {
