@@ -43,7 +43,7 @@ class GraphEvaluator {
  public:
   virtual ~GraphEvaluator() = default;
   // A subgraph of the running node, which sees the names around it. `step` numbers iterations in
-  // the names of hidden values (loop/body/x#3).
+  // the names of hidden values (loop/body/x#3); below 0 the iteration around it goes on.
   virtual std::vector<Value> run_subgraph(const Call& caller, const Graph& body,
                                           std::span<const Value> inputs, std::int64_t step) = 0;
   // A closed graph over the newest operators: a function's body or a variant's rewrite.

@@ -56,19 +56,41 @@ S to_scalar(R result) {
     return as_scalar(result);
 }
 
+// Calls each(i) for i < count, in inner loops of constant length: those gcc vectorizes at -O2.
+template <class Each>
+void for_each_index(std::int64_t count, const Each& each) {
+  constexpr std::int64_t kRun = 16;
+  std::int64_t i = 0;
+  for (; i + kRun <= count; i += kRun) {
+    for (std::int64_t j = 0; j < kRun; ++j) each(i + j);
+  }
+  for (; i < count; ++i) each(i);
+}
+
+// A body may have several forms; the one for the number of inputs that are given is taken.
 template <class S, class Body>
 Kernel<S> kernel(const Body& body) {
-  return [body](const S* const* in, std::size_t inputs, S* out, std::int64_t count) {
-    if constexpr (requires(S x) { body(x); }) {
-      const S* a = in[0];
-      for (std::int64_t i = 0; i < count; ++i) out[i] = to_scalar<S>(body(a[i]));
-    } else if constexpr (requires(S x) { body(x, x); }) {
-      const S *a = in[0], *b = in[1];
-      for (std::int64_t i = 0; i < count; ++i) out[i] = to_scalar<S>(body(a[i], b[i]));
-    } else if constexpr (requires(S x) { body(x, x, x); }) {
-      const S *a = in[0], *b = in[1], *c = in[2];
-      for (std::int64_t i = 0; i < count; ++i) out[i] = to_scalar<S>(body(a[i], b[i], c[i]));
-    } else {
+  return [body](const S* const* in, std::size_t inputs, S* result, std::int64_t count) {
+    constexpr bool kOne = requires(S x) { body(x); };
+    S* __restrict out = result;
+    const S* __restrict a = in[0];
+    const S* __restrict b = inputs > 1 ? in[1] : nullptr;
+    const S* __restrict c = inputs > 2 ? in[2] : nullptr;
+    if constexpr (kOne) {
+      if (inputs == 1)
+        return for_each_index(count, [&](std::int64_t i) { out[i] = to_scalar<S>(body(a[i])); });
+    }
+    if constexpr (requires(S x) { body(x, x); }) {
+      if (inputs == 2)
+        return for_each_index(count,
+                              [&](std::int64_t i) { out[i] = to_scalar<S>(body(a[i], b[i])); });
+    }
+    if constexpr (requires(S x) { body(x, x, x); }) {
+      if (inputs == 3)
+        return for_each_index(
+            count, [&](std::int64_t i) { out[i] = to_scalar<S>(body(a[i], b[i], c[i])); });
+    }
+    if constexpr (!kOne && requires(std::span<const S> point) { body(point); }) {
       std::vector<S> point(inputs);
       for (std::int64_t i = 0; i < count; ++i) {
         for (std::size_t k = 0; k < inputs; ++k) point[k] = in[k][i];
@@ -103,6 +125,7 @@ Body make_body(const Call& call) {
 //   template <class S> S operator()(S x) const            one input
 //   template <class S> S operator()(S x, S y) const       two, three likewise
 //   template <class S> S operator()(std::span<const S>)   any number; only the inputs that are given
+// It may have several of these forms: the number of given inputs decides.
 // A result may be a condition (bool or Truth): it is stored as 0 or 1.
 template <class Body, class Kinds = Reals>
 Meaning elementwise() {

@@ -1,49 +1,13 @@
 #include "patterns/move.h"
 
 #include <algorithm>
-#include <cstring>
-#include <limits>
+#include <cstdlib>
 
 #include "patterns/array.h"
+#include "patterns/copy.h"
 
 namespace assay {
-namespace {
 
-// Calls copy(from, to, count, from_stride, to_stride) for each innermost run of a region.
-template <class Copy>
-void for_runs(const Region& region, Copy&& copy) {
-  const std::size_t rank = region.extents.size();
-  if (rank == 0) return copy(region.from, region.to, std::int64_t{1}, std::int64_t{0}, std::int64_t{0});
-  if (std::find(region.extents.begin(), region.extents.end(), 0) != region.extents.end()) return;
-  std::vector<std::int64_t> index(rank - 1);
-  std::int64_t from = region.from, to = region.to;
-  while (true) {
-    copy(from, to, region.extents[rank - 1], region.from_strides[rank - 1], region.to_strides[rank - 1]);
-    std::size_t d = rank - 1;
-    while (d > 0) {
-      --d;
-      from += region.from_strides[d];
-      to += region.to_strides[d];
-      if (++index[d] < region.extents[d]) break;
-      from -= index[d] * region.from_strides[d];
-      to -= index[d] * region.to_strides[d];
-      index[d] = 0;
-      if (d == 0) return;
-    }
-    if (rank == 1) return;
-  }
-}
-
-template <class T>
-void copy_run(const T* source, T* target, std::int64_t count, std::int64_t step, std::int64_t stride) {
-  if (step == 1 && stride == 1) {
-    std::copy(source, source + count, target);
-  } else {
-    for (std::int64_t i = 0; i < count; ++i) target[i * stride] = source[i * step];
-  }
-}
-
-// Merges neighbouring axes that both sides step through evenly, so that runs get longer.
 Region simplified(const Region& region) {
   Region result = region;
   result.extents.clear();
@@ -66,6 +30,25 @@ Region simplified(const Region& region) {
   return result;
 }
 
+copy_detail::Walk copy_detail::plan_walk(const Region& region) {
+  Walk walk;
+  for (std::size_t d = 0; d < region.extents.size(); ++d)
+    walk.outer.push_back({region.extents[d], region.from_strides[d], region.to_strides[d]});
+  if (walk.outer.empty()) return walk;
+  walk.columns = walk.outer.back();
+  walk.outer.pop_back();
+  if (walk.columns.to_stride != 1 || std::abs(walk.columns.from_stride) < 2) return walk;
+  const auto along_input =
+      std::find_if(walk.outer.rbegin(), walk.outer.rend(),
+                   [](const Line& line) { return line.from_stride == 1 && line.extent > 1; });
+  if (along_input == walk.outer.rend()) return walk;
+  walk.rows = *along_input;
+  walk.outer.erase(std::next(along_input).base());
+  return walk;
+}
+
+namespace {
+
 // Side data of a value as a full array: errors, or ranges, or nothing.
 template <class T>
 std::vector<T> side(const Value& value) {
@@ -85,10 +68,13 @@ bool carries(const Call& call, const std::vector<std::size_t>& inputs) {
 // The result of a copying function applied to the elements and to their errors or ranges.
 // apply<T>(source pointers by input, target, fill)
 template <class Apply>
-Value copied(const Call& call, const std::vector<std::size_t>& inputs, std::optional<std::size_t> fill,
-             ElementType type, const Shape& shape, const Apply& apply) {
+Value copied(const Call& call, const std::vector<std::size_t>& inputs,
+             std::optional<std::size_t> fill, bool complete, ElementType type, const Shape& shape,
+             const Apply& apply) {
   std::vector<std::size_t> involved = inputs;
   if (fill) involved.push_back(*fill);
+  std::sort(involved.begin(), involved.end());
+  involved.erase(std::unique(involved.begin(), involved.end()), involved.end());
   const bool inexact = carries(call, involved);
   const auto count = static_cast<std::size_t>(element_count(shape));
   if (inexact && call.reading == Reading::interval) {
@@ -98,7 +84,7 @@ Value copied(const Call& call, const std::vector<std::size_t>& inputs, std::opti
     apply([&](std::size_t i) { return sources[i].data(); }, target.data());
     return Value::ranges(type, shape, std::move(target));
   }
-  Tensor result(type, shape);
+  Tensor result = complete ? Tensor::uninitialized(type, shape) : Tensor(type, shape);
   visit_storage(type, [&]<class T>(T*) {
     T* target = result.mutate<T>().data();
     if (fill) std::fill(target, target + count, call.input(*fill).tensor().data<T>()[0]);
@@ -114,7 +100,8 @@ Value copied(const Call& call, const std::vector<std::size_t>& inputs, std::opti
 
 bool is_whole(const Call& call, const Movement& movement, std::int64_t count) {
   return movement.regions.size() == 1 && movement.regions[0].extents.empty() &&
-         movement.regions[0].from == -1 && call.input(movement.regions[0].input).tensor().size() == count;
+         movement.regions[0].from == -1 &&
+         call.input(movement.regions[0].input).tensor().size() == count;
 }
 
 }  // namespace
@@ -135,13 +122,11 @@ Value moved(const Call& call, const Movement& movement, ElementType type, const 
     inputs.push_back(region.input);
     regions.push_back(simplified(region));
   }
-  return copied(call, inputs, movement.fill, type, shape, [&](const auto& source, auto* target) {
-    for (const Region& region : regions) {
-      const auto* from = source(region.input);
-      for_runs(region, [&](std::int64_t at, std::int64_t to, std::int64_t count, std::int64_t step,
-                           std::int64_t stride) { copy_run(from + at, target + to, count, step, stride); });
-    }
-  });
+  return copied(call, inputs, movement.fill, movement.complete, type, shape,
+                [&](const auto& source, auto* target) {
+                  for (const Region& region : regions)
+                    copy_region(region, source(region.input), target);
+                });
 }
 
 Meaning move(std::vector<Movement> (*body)(const Call&)) {
@@ -155,28 +140,53 @@ Meaning move(std::vector<Movement> (*body)(const Call&)) {
 }
 
 Value gathered(const Call& call, const Sources& sources, ElementType type, const Shape& shape) {
-  ASSAY_CHECK(static_cast<std::int64_t>(sources.indices.size()) == element_count(shape));
+  const std::int64_t block = sources.block;
+  const auto blocks = static_cast<std::int64_t>(sources.indices.size());
+  ASSAY_CHECK(blocks * block == element_count(shape));
   std::vector<std::int64_t> starts;
   std::int64_t total = 0;
   for (std::size_t i : sources.inputs) {
     starts.push_back(total);
     total += call.input(i).tensor().size();
   }
-  return copied(call, sources.inputs, sources.fill, type, shape, [&](const auto& source, auto* target) {
-    if (sources.inputs.size() == 1) {
+  const auto gather_all = [&](const auto& source, auto* target) {
+    const auto gather = [&](std::int64_t begin, std::int64_t end) {
+      std::size_t k = 0;
       const auto* from = source(sources.inputs[0]);
-      for (std::size_t i = 0; i < sources.indices.size(); ++i)
-        if (sources.indices[i] >= 0) target[i] = from[sources.indices[i]];
-      return;
-    }
-    for (std::size_t i = 0; i < sources.indices.size(); ++i) {
-      const std::int64_t index = sources.indices[i];
-      if (index < 0) continue;
-      const auto k = static_cast<std::size_t>(
-          std::upper_bound(starts.begin(), starts.end(), index) - starts.begin() - 1);
-      target[i] = source(sources.inputs[k])[index - starts[k]];
-    }
-  });
+      for (std::int64_t i = begin; i < end; ++i) {
+        std::int64_t index = sources.indices[static_cast<std::size_t>(i)];
+        if (index < 0) continue;
+        if (starts.size() > 1) {
+          k = static_cast<std::size_t>(std::upper_bound(starts.begin(), starts.end(), index) -
+                                       starts.begin() - 1);
+          from = source(sources.inputs[k]);
+          index -= starts[k];
+        }
+        std::copy(from + index, from + index + block, target + i * block);
+      }
+    };
+    parallel_for(blocks,
+                 std::max<std::int64_t>(1, kParallelCopy / std::max<std::int64_t>(1, block)),
+                 gather);
+  };
+  const bool complete = std::none_of(sources.indices.begin(), sources.indices.end(),
+                                     [](std::int64_t index) { return index < 0; });
+  return copied(call, sources.inputs, sources.fill, complete, type, shape, gather_all);
+}
+
+Value placed(const Call& call, const Placement& placement) {
+  const Value& base = call.input(placement.base);
+  const std::int64_t block = placement.block;
+  return copied(call, {placement.base, placement.updates}, {}, true, base.type(), base.shape(),
+                [&](const auto& source, auto* target) {
+                  const auto* from = source(placement.base);
+                  std::copy(from, from + base.tensor().size(), target);
+                  const auto* update = source(placement.updates);
+                  for (std::int64_t to : placement.targets) {
+                    std::copy(update, update + block, target + to);
+                    update += block;
+                  }
+                });
 }
 
 Meaning gather(Sources (*body)(const Call&)) {

@@ -140,8 +140,9 @@ Bounded operator/(Bounded a, Bounded b) {
     return {value, 0};
   }
   const double nearest = (std::fabs(b.value) - b.error) / kUp;
-  // In this order nothing underflows that matters.
-  const double propagated = a.error / nearest + kUp * std::fabs(value) * (b.error / nearest);
+  // In this order nothing underflows that matters, but perhaps the value itself.
+  const double size = kUp * std::fabs(value) + kSmallestDouble;
+  const double propagated = a.error / nearest + size * (b.error / nearest);
   return arithmetic(Operation::divide, value, kUp * propagated);
 }
 

@@ -122,8 +122,8 @@ std::uint64_t finite_bits(const FloatFormat& format, const Layout& layout, doubl
     return static_cast<std::uint64_t>(magnitude *
                                       power_of_two(layout.mantissa_bits - format.min_exponent));
   }
-  const auto field = static_cast<std::uint64_t>(exponent - format.min_exponent + 1);
-  return field << layout.mantissa_bits |
+  const int field = exponent - format.min_exponent + 1;
+  return static_cast<std::uint64_t>(field) << layout.mantissa_bits |
          (bits >> (52 - layout.mantissa_bits) & layout.mantissa_mask);
 }
 

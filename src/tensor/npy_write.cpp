@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cstring>
 
 #include <fmt/format.h>
 
@@ -108,15 +107,16 @@ Result<NpyParts> make_text_parts(const Tensor& tensor, std::string_view where) {
   parts.header =
       make_header(fmt::format("{}{}{}", kind == 'U' ? '<' : '|', kind, length), tensor.shape());
   parts.own_payload.resize(total);
-  char* out = parts.own_payload.data();
+  auto out = parts.own_payload.begin();
   for (const std::string& text : texts) {
     if (kind == 'U') {
       const std::u32string decoded = decode_utf8(text).value();
-      std::memcpy(out, decoded.data(), 4 * decoded.size());
+      const auto* bytes = reinterpret_cast<const char*>(decoded.data());
+      std::copy_n(bytes, 4 * decoded.size(), out);
     } else {
-      std::memcpy(out, text.data(), text.size());
+      std::ranges::copy(text, out);
     }
-    out += width;
+    out += static_cast<std::ptrdiff_t>(width);
   }
   return parts;
 }

@@ -198,7 +198,7 @@ Result<void> write_npz(const std::string& path, std::span<const NpzEntry> tensor
   if (zip_close(archive->get()) != 0) {
     return npy_error(path, fmt::format("cannot be written ({})", zip_strerror(archive->get())));
   }
-  archive->release();  // zip_close has freed it
+  static_cast<void>(archive->release());  // zip_close has freed it
   return {};
 }
 

@@ -1,8 +1,7 @@
 #include "tensor/tensor.h"
 
 #include <algorithm>
-#include <cstring>
-#include <limits>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -36,7 +35,7 @@ Block allocate(ElementType type, const Shape& shape, std::int64_t count, Fill fi
 template <class T>
 bool same_element(const T& a, const T& b) {
   if constexpr (std::is_floating_point_v<T>) {
-    return std::memcmp(&a, &b, sizeof(T)) == 0 || (a != a && b != b);
+    return (a == b && std::signbit(a) == std::signbit(b)) || (std::isnan(a) && std::isnan(b));
   } else {
     return a == b;
   }

@@ -104,6 +104,7 @@ TEST(LargeBlocks, KeepABoundedAmount) {
   drop_kept_blocks();
   std::vector<void*> blocks;
   constexpr std::size_t kSize = std::size_t{1} << 20;
+  blocks.reserve(100);
   for (int i = 0; i < 100; ++i) blocks.push_back(take_large_block(kSize, false));
   for (void* block : blocks) give_back_large_block(block, kSize);
   EXPECT_EQ(kept_bytes(), 64 * kSize);
