@@ -81,7 +81,7 @@ std::vector<Value> Run::run_in(const Plan& plan, std::span<const Value> inputs,
   std::vector<Value> kept;
   const bool remember = plan.id < memory_->slots.size();
   if (remember) kept = std::move(memory_->slots[plan.id]);
-  Scope scope{kept.empty() ? fresh_slots(plan) : std::move(kept), outer};
+  Scope scope{kept.empty() ? fresh_slots(plan) : std::move(kept), outer, &plan};
   bool overridden = false;
   for (std::size_t i = 0; i < plan.inputs.size() && i < inputs.size(); ++i) {
     if (plan.inputs[i] < 0 || !inputs[i].present()) continue;
