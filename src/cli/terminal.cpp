@@ -11,6 +11,8 @@
 namespace assay {
 namespace {
 
+constexpr std::size_t kWidestColumn = 60;  // a longer cell stands out, and moves no other row
+
 bool may_color(int stream) { return isatty(stream) != 0 && std::getenv("NO_COLOR") == nullptr; }
 
 // Columns that the text takes: characters, without escape sequences.
@@ -40,7 +42,8 @@ std::string Table::text(std::string_view indent) const {
   for (const auto& cells : rows_) {
     widths.resize(std::max(widths.size(), cells.size()));
     for (std::size_t i = 0; i < cells.size(); ++i) {
-      widths[i] = std::max(widths[i], width_of(cells[i]));
+      const std::size_t width = width_of(cells[i]);
+      if (width <= kWidestColumn) widths[i] = std::max(widths[i], width);
     }
   }
   std::string result;
@@ -48,7 +51,7 @@ std::string Table::text(std::string_view indent) const {
     std::string line(indent);
     for (std::size_t i = 0; i < cells.size(); ++i) {
       line += cells[i];
-      line.append(widths[i] - width_of(cells[i]) + 2, ' ');
+      line.append(std::max(widths[i], width_of(cells[i])) - width_of(cells[i]) + 2, ' ');
     }
     line.erase(line.find_last_not_of(' ') + 1);
     result += line + "\n";
