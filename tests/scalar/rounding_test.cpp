@@ -1,9 +1,9 @@
 // Formats: their numbers, their errors and their scope.
 #include "scalar/rounding.h"
 
-#include <gtest/gtest.h>
-
 #include <thread>
+
+#include <gtest/gtest.h>
 
 #include "honest.h"
 
