@@ -45,6 +45,25 @@ struct Lrn {
   }
 };
 
+// alpha is not divided by the number of channels.
+void alpha_not_divided(Builder& b) {
+  const double whole = b.site().real("alpha") * static_cast<double>(b.site().integer("size"));
+  b.output(0, b.again({attribute("alpha", whole)}).front());
+}
+
+// Only as many channels as there are batches have their squares summed.
+void channels_counted_by_batches(Builder& b) {
+  const Shape x = *to_shape(*b.site().dims(0));
+  const double power = std::pow(b.site().real("bias"), b.site().real("beta"));
+  Shape mask_shape(x.size(), 1);
+  mask_shape[1] = x[1];
+  std::vector<double> mask;
+  for (std::int64_t c = 0; c < x[1]; ++c) mask.push_back(c < x[0] ? 1 : 0);
+  const std::string chosen = b.constant(make_tensor(ElementType::boolean, mask_shape, mask));
+  const std::string plain = b("Div", {b.input(0), b.like(0, power)});
+  b.output(0, b("Where", {chosen, b.again().front(), plain}));
+}
+
 Operator lrn() {
   return {.name = "LRN",
           .versions = {1, 13},
@@ -59,7 +78,11 @@ Operator lrn() {
                 c.positive({"size"});
               },
           .infer = same_as_first,
-          .meaning = compute<Lrn>(Pattern::windowed)};
+          .meaning = compute<Lrn>(Pattern::windowed),
+          .variants = {{"alpha-not-divided", Variant::Kind::difference,
+                        "TensorFlow's local_response_normalization", alpha_not_divided},
+                       {"channels-counted-by-batches", Variant::Kind::defect,
+                        "onnx.reference up to 1.23", channels_counted_by_batches}}};
 }
 
 // The part of one axis of a region that falls into bin `bin` of `bins`, inside of the input.
