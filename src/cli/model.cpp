@@ -125,8 +125,8 @@ Result<void> take_source(const Graph& graph, const std::string& source, Given& g
     return take_file(graph, source.substr(0, sign), source.substr(sign + 1), given);
   }
   if (graph.inputs.size() == 1) return take_file(graph, graph.inputs[0].name, source, given);
-  return Error{"usage",
-               fmt::format("{}: say for which input it is: NAME={}", source, source), source};
+  return Error{"usage", fmt::format("{}: say for which input it is: NAME={}", source, source),
+               source};
 }
 
 Error missing_error(const std::vector<std::string>& missing) {

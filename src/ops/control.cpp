@@ -53,6 +53,13 @@ void require_if(Check& c) {
 
 void infer_if(Infer& n) {
   if (!n.subgraphs) return;
+  if (const Tensor* known = n.site.constant(0); known && known->size() == 1) {
+    const bool chosen = known->data<bool>()[0];
+    const auto types =
+        n.subgraphs->infer(*n.site.graph(chosen ? "then_branch" : "else_branch"), {});
+    for (std::size_t i = 0; i < types.size(); ++i) n.output(i, types[i]);
+    return;
+  }
   const auto yes = n.subgraphs->infer(*n.site.graph("then_branch"), {});
   const auto no = n.subgraphs->infer(*n.site.graph("else_branch"), {});
   for (std::size_t i = 0; i < yes.size() && i < no.size(); ++i)

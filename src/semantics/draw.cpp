@@ -59,10 +59,14 @@ Tensor draw_complex(ElementType type, const Shape& shape, Generator& next) {
 
 Tensor draw_tensor(ElementType type, const Shape& shape, Generator& next) {
   switch (domain_of(type)) {
-    case Domain::real: return draw_reals(type, shape, next);
-    case Domain::complex: return draw_complex(type, shape, next);
-    case Domain::text: return draw_strings(shape, next);
-    default: break;
+    case Domain::real:
+      return draw_reals(type, shape, next);
+    case Domain::complex:
+      return draw_complex(type, shape, next);
+    case Domain::text:
+      return draw_strings(shape, next);
+    default:
+      break;
   }
   std::vector<std::int64_t> values(static_cast<std::size_t>(element_count(shape)));
   for (std::int64_t& value : values) value = static_cast<std::int64_t>(next() >> 63);
@@ -83,9 +87,9 @@ Result<Value> draw(const std::string& name, const ValueType& type, const DrawOpt
   Shape shape;
   for (const Dim& dim : *type.dims) {
     const auto given = options.extents.find(dim.symbol);
-    shape.push_back(dim.known()                                              ? dim.value
+    shape.push_back(dim.known()                                             ? dim.value
                     : !dim.symbol.empty() && given != options.extents.end() ? given->second
-                                                                             : 1);
+                                                                            : 1);
   }
   if (!checked_element_count(shape)) return refuse("it has too many elements");
   Generator next(options.seed, name);

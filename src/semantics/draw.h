@@ -15,8 +15,8 @@ struct DrawOptions {
 };
 
 // Floats from [0, 1), integers 0 or 1 (which fit as indices, masks and lengths), booleans, short
-// words. The same seed and name give the same value. A type that is not a tensor of known rank is an
-// Error of kind "usage".
+// words. The same seed and name give the same value. A type that is not a tensor of known rank is
+// an Error of kind "usage".
 Result<Value> draw(const std::string& name, const ValueType& type, const DrawOptions& options);
 
 }  // namespace assay

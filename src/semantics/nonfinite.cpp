@@ -33,11 +33,20 @@ NonFiniteCount count_in(const Tensor& tensor) {
   NonFiniteCount result;
   if (!tensor.defined()) return result;
   switch (storage_of(tensor.type())) {
-    case Storage::f32: count(tensor.data<float>(), result); break;
-    case Storage::f64: count(tensor.data<double>(), result); break;
-    case Storage::c64: count_complex(tensor.data<std::complex<float>>(), result); break;
-    case Storage::c128: count_complex(tensor.data<std::complex<double>>(), result); break;
-    default: break;
+    case Storage::f32:
+      count(tensor.data<float>(), result);
+      break;
+    case Storage::f64:
+      count(tensor.data<double>(), result);
+      break;
+    case Storage::c64:
+      count_complex(tensor.data<std::complex<float>>(), result);
+      break;
+    case Storage::c128:
+      count_complex(tensor.data<std::complex<double>>(), result);
+      break;
+    default:
+      break;
   }
   return result;
 }
@@ -76,12 +85,15 @@ NonFiniteCount count_attributes(const Node& node) {
 
 NonFiniteCount count_nonfinite(const Value& value) {
   switch (value.kind()) {
-    case Value::Kind::tensor: return count_in(value.tensor());
+    case Value::Kind::tensor:
+      return count_in(value.tensor());
     case Value::Kind::sequence:
     case Value::Kind::optional:
-    case Value::Kind::map: return count_all(value.elements());
+    case Value::Kind::map:
+      return count_all(value.elements());
     case Value::Kind::absent:
-    case Value::Kind::unknown: break;
+    case Value::Kind::unknown:
+      break;
   }
   return {};
 }

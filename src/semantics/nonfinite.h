@@ -21,7 +21,7 @@ NonFiniteCount count_nonfinite(const Value& value);  // also inside sequences an
 struct NonFiniteOrigin {
   std::string node;  // "loop/body/log"
   std::string op;
-  std::string steps;  // "#3": the iteration in which it did so first
+  std::string steps;    // "#3": the iteration in which it did so first
   NonFiniteCount made;  // elements, the first time
   std::int64_t times = 1;
   bool inputs_finite = true;
@@ -44,8 +44,8 @@ class NonFiniteWatch {
   std::size_t note_origin(const Evaluated& evaluated, const NonFiniteCount& made, bool finite);
 
   std::vector<NonFiniteOrigin> found_;
-  std::map<std::string, std::size_t> index_;      // by node
-  std::map<std::string, Origins> values_;         // by name: where what is not finite comes from
+  std::map<std::string, std::size_t> index_;  // by node
+  std::map<std::string, Origins> values_;     // by name: where what is not finite comes from
 };
 
 }  // namespace assay

@@ -130,6 +130,7 @@ void Run::run_node(const PlannedNode& node, Scope& scope) {
   if (silent_ == 0) {
     if (unknown && options_.recorded) substitute_recorded(node, outputs);
     if (options_.observe) options_.observe({node, path_, steps_, inputs, outputs, unknown});
+    if (options_.impose && options_.recorded) substitute_recorded(node, outputs);
   }
   for (std::size_t i = 0; i < node.outputs.size(); ++i) {
     if (node.outputs[i] < 0) continue;
@@ -264,26 +265,26 @@ std::vector<Value> Run::run_subgraph(const Call&, const Graph& body, std::span<c
   return run_in(*found->plan, inputs, running.scope);
 }
 
-void Run::substitute_recorded(const PlannedNode& node, std::vector<Value>& outputs) const {
-  for (std::size_t i = 0; i < outputs.size(); ++i) {
-    const auto found = options_.recorded->find(path_ + node.node.outputs[i] + steps_);
-    if (found != options_.recorded->end()) outputs[i] = found->second;
-  }
-}
-
 Graph Run::surroundings() const {
   Graph graph;
-  const Scope* scope = running_.back().scope;
-  if (!scope || !scope->plan) return graph;
-  const Plan& plan = *scope->plan;
-  for (const auto& [slot, tensor] : plan.constants)
-    graph.initializers.push_back({plan.names[static_cast<std::size_t>(slot)], tensor});
-  for (const PlannedNode& node : plan.nodes) {
+  const Plan* plan = running_.back().scope->plan;
+  if (!plan) return graph;
+  for (const auto& [slot, tensor] : plan->constants) {
+    graph.initializers.push_back({plan->names[static_cast<std::size_t>(slot)], tensor, {}, {}});
+  }
+  for (const PlannedNode& node : plan->nodes) {
     if (&node == running_.back().node) break;
     graph.nodes.push_back(node.node);
     if (node.found.schema) graph.nodes.back().version = node.found.schema->since_version;
   }
   return graph;
+}
+
+void Run::substitute_recorded(const PlannedNode& node, std::vector<Value>& outputs) const {
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const auto found = options_.recorded->find(path_ + node.node.outputs[i] + steps_);
+    if (found != options_.recorded->end()) outputs[i] = found->second;
+  }
 }
 
 }  // namespace assay
