@@ -336,7 +336,7 @@ def nested_ifs(depth: int) -> bytes:
 
 
 def nested_attributes(depth: int) -> bytes:
-    """Nest nothing but node, attribute, graph, node, …: from the outside in, so that it stays linear."""
+    """Nest node, attribute, graph, node, … from the outside in, so that it stays linear."""
     lengths, length = [], 0
     for _ in range(3 * depth):
         lengths.append(length)
