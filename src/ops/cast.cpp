@@ -114,13 +114,27 @@ Tensor converted(const Tensor& from, const Rules& rules) {
   return result;
 }
 
+// Powers of two round by a mode of their own; below zero they have no number.
+Interval to_power(Interval range, const Rules& rules) {
+  if (!range.has_number()) return range;
+  const auto round = [&](double x) { return round_to_e8m0(x, rules.powers, rules.saturate); };
+  const double low = round(std::max(range.low, 0.0)), high = round(range.high);
+  if (std::isnan(low) || std::isnan(high)) return Interval::everything();
+  return {low, high, range.nan || range.low < 0};
+}
+
 template <class S>
 Value converted_spread(const Value& from, const Rules& rules) {
   Array<S> x = load<S>(from);
   const RoundingScope scope(rounding_of(rules.to));
   const double largest = is_real(rules.to) ? format_of(rules.to).largest : 0;
   for (S& value : x.data) {
-    if (rules.to == ElementType::boolean)
+    if (rules.to == ElementType::f8e8m0) {
+      if constexpr (std::is_same_v<S, Interval>)
+        value = to_power(value, rules);
+      else
+        value = Bounded::anything(round_to_e8m0(value.value, rules.powers, rules.saturate));
+    } else if (rules.to == ElementType::boolean)
       value = select(equal(value, zero<S>()), zero<S>(), constant<S>(1.0));
     else if (!is_real(rules.to))
       value = truncate(value);

@@ -271,19 +271,4 @@ void Run::substitute_recorded(const PlannedNode& node, std::vector<Value>& outpu
   }
 }
 
-Graph Run::surroundings() const {
-  Graph graph;
-  const Scope* scope = running_.back().scope;
-  if (!scope || !scope->plan) return graph;
-  const Plan& plan = *scope->plan;
-  for (const auto& [slot, tensor] : plan.constants)
-    graph.initializers.push_back({plan.names[static_cast<std::size_t>(slot)], tensor});
-  for (const PlannedNode& node : plan.nodes) {
-    if (&node == running_.back().node) break;
-    graph.nodes.push_back(node.node);
-    if (node.found.schema) graph.nodes.back().version = node.found.schema->since_version;
-  }
-  return graph;
-}
-
 }  // namespace assay
