@@ -264,6 +264,21 @@ std::vector<Value> Run::run_subgraph(const Call&, const Graph& body, std::span<c
   return run_in(*found->plan, inputs, running.scope);
 }
 
+Graph Run::surroundings() const {
+  Graph graph;
+  const Plan* plan = running_.back().scope->plan;
+  if (!plan) return graph;
+  for (const auto& [slot, tensor] : plan->constants) {
+    graph.initializers.push_back({plan->names[static_cast<std::size_t>(slot)], tensor, {}, {}});
+  }
+  for (const PlannedNode& node : plan->nodes) {
+    if (&node == running_.back().node) break;
+    graph.nodes.push_back(node.node);
+    if (node.found.schema) graph.nodes.back().version = node.found.schema->since_version;
+  }
+  return graph;
+}
+
 void Run::substitute_recorded(const PlannedNode& node, std::vector<Value>& outputs) const {
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const auto found = options_.recorded->find(path_ + node.node.outputs[i] + steps_);
