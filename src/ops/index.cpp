@@ -257,22 +257,22 @@ void infer_one_hot(Infer& n) {
   n.output(0, n.element(2), one_hot_dims(n.site, *indices));
 }
 
-Sources one_hot_sources(const Call& call) {
+// Off everywhere, and on at one place for each index.
+Movement one_hot_movement(const Call& call) {
   const std::int64_t depth = exact_numbers(call, "", 1)[0];
   const std::vector<std::int64_t> indices = exact_numbers(call, "", 0);
   const Shape y = call.output_shape(0);
-  const auto [outer, inner] = around(y, *one_hot_axis(call.site, y.size() - 1));
-  Sources sources{{2}, {}, {}, 1};
-  sources.indices.resize(static_cast<std::size_t>(element_count(y)));
+  const std::int64_t inner = around(y, *one_hot_axis(call.site, y.size() - 1)).inner;
+  Movement movement{{}, 2, false};
   for (std::size_t i = 0; i < indices.size(); ++i) {
     std::int64_t index = indices[i];
     if (index < 0 && call.site.version() >= 11) index += depth;
     if (index < 0 || index >= depth) continue;
     const auto at = static_cast<std::int64_t>(i);
-    sources.indices[static_cast<std::size_t>((at / inner * depth + index) * inner + at % inner)] =
-        1;
+    movement.regions.push_back(
+        {2, {}, 1, (at / inner * depth + index) * inner + at % inner, {}, {}});
   }
-  return sources;
+  return movement;
 }
 
 // Indices that are not exact: each place is on, off or either.
@@ -299,8 +299,8 @@ void evaluate_one_hot(Call& call) {
   static const Meaning kRanges = compute<OneHotRanges>(Pattern::gather, 2);
   if (!call.input(0).exact() && domain_of(call.input(2).type()) < Domain::complex)
     return kRanges.evaluate(call);
-  const Sources sources = one_hot_sources(call);
-  call.outputs[0] = gathered(call, sources, call.output_type(0), call.output_shape(0));
+  const Movement movement = one_hot_movement(call);
+  call.outputs[0] = moved(call, movement, call.output_type(0), call.output_shape(0));
 }
 
 void negative_is_off(Builder& b) {

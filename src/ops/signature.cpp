@@ -23,11 +23,14 @@ std::string count_text(int least, int most) {
                        : fmt::format("{} to {} inputs", least, most);
 }
 
+// An input that is left out with an empty name counts as one; any number of them may be at the end.
 // Texts are put together only for what does not hold: this runs before every evaluation.
 bool check_counts(Check& c, const Schema& schema) {
-  std::size_t given = c.site.input_count();
+  const std::size_t listed = c.site.input_count();
+  std::size_t given = listed;
   while (given > 0 && !c.site.has_input(given - 1)) --given;
-  const auto inputs = static_cast<std::int64_t>(given);
+  const auto least = static_cast<std::size_t>(schema.min_inputs);
+  const auto inputs = static_cast<std::int64_t>(std::max(given, std::min(listed, least)));
   const auto outputs = static_cast<std::int64_t>(c.site.output_count());
   bool holds = true;
   if (inputs < schema.min_inputs || inputs > schema.max_inputs) {
@@ -38,7 +41,7 @@ bool check_counts(Check& c, const Schema& schema) {
     holds = c.argument(false, "outputs", fmt::format("at most {} outputs", schema.max_outputs),
                        fmt::format("{}", outputs));
   }
-  for (std::size_t i = 0; i < schema.inputs.size() && i < given; ++i) {
+  for (std::size_t i = 0; i < schema.inputs.size() && i < listed; ++i) {
     if (schema.inputs[i].arity != Arity::single || c.site.has_input(i)) continue;
     holds = c.argument(false, "inputs", fmt::format("input {}", schema.inputs[i].name), "none");
   }

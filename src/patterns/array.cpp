@@ -73,22 +73,37 @@ void settle_bounded(ElementType type, Bounded given, double* value, double* erro
 
 }  // namespace
 
+namespace {
+
+std::array<Rounding, kElementTypeCount> make_roundings() {
+  std::array<Rounding, kElementTypeCount> table;
+  for (int t = 0; t < kElementTypeCount; ++t) {
+    const auto element = static_cast<ElementType>(t);
+    Rounding& rounding = table[static_cast<std::size_t>(t)];
+    rounding = Rounding::exact();
+    if (!is_real(element)) continue;
+    const FloatFormat& format = format_of(element);
+    rounding = Rounding::of(format.precision, format.min_exponent, format.largest);
+  }
+  return table;
+}
+
+std::array<Rounding, kElementTypeCount>& roundings() {
+  static auto table = make_roundings();
+  return table;
+}
+
+}  // namespace
+
 const Rounding& rounding_of(ElementType type) {
-  static const auto kTable = [] {
-    std::array<Rounding, kElementTypeCount> table;
-    for (int t = 0; t < kElementTypeCount; ++t) {
-      const auto element = static_cast<ElementType>(t);
-      if (!is_real(element)) {
-        table[static_cast<std::size_t>(t)] = Rounding::exact();
-      } else {
-        const FloatFormat& format = format_of(element);
-        table[static_cast<std::size_t>(t)] =
-            Rounding::of(format.precision, format.min_exponent, format.largest);
-      }
-    }
-    return table;
-  }();
-  return kTable[static_cast<std::size_t>(type)];
+  return roundings()[static_cast<std::size_t>(type)];
+}
+
+void set_profile(const Profile* profile) {
+  roundings() = make_roundings();
+  if (!profile) return;
+  for (Rounding& rounding : roundings())
+    if (rounding.unit >= 0x1p-24) rounding.functions = *profile;
 }
 
 Interval whole_range(ElementType type) {
