@@ -99,7 +99,8 @@ Tensor constant_value(const Site& site) {
   if (site.has("value_string")) return make_strings({}, {site.text("value_string")});
   if (site.has("value_strings")) {
     std::vector<std::string> texts = site.texts("value_strings");
-    return make_strings({static_cast<std::int64_t>(texts.size())}, std::move(texts));
+    const auto count = static_cast<std::int64_t>(texts.size());
+    return make_strings({count}, std::move(texts));
   }
   const std::vector<double> values = site.reals("value_floats");
   return make_tensor(ElementType::f32, {static_cast<std::int64_t>(values.size())}, values);

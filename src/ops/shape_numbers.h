@@ -34,6 +34,14 @@ bool sensible_size(Check& c, const Dims& output);  // rule "size"
 // no default but its text does.
 bool require_axis(Check& c, std::string_view input, std::int64_t fallback = 0);
 
+// The known elements of an integer input are each in [-extent, extent); rule "index-range".
+bool require_indices(Check& c, std::string_view input, const Dim& extent);
+// The extents of a shape before `axis` together, and those behind it.
+struct Around {
+  std::int64_t outer = 1, inner = 1;
+};
+Around around(const Shape& shape, std::size_t axis);
+
 // A meaning that leaves the elements of the first input as they stand and reads the others to know
 // the output's shape.
 Meaning reshape();

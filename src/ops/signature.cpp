@@ -16,18 +16,26 @@ const FormalParameter* formal_at(std::span<const FormalParameter> formals, std::
   return nullptr;
 }
 
+std::string count_text(int least, int most) {
+  if (most == kNoLimit) return fmt::format("at least {} inputs", least);
+  return least == most ? fmt::format("{} inputs", most) : fmt::format("{} to {} inputs", least, most);
+}
+
+// An input that is left out with an empty name counts as one; any number of them may be at the end.
 bool check_counts(Check& c, const Schema& schema) {
-  std::size_t given = c.site.input_count();
+  const std::size_t listed = c.site.input_count();
+  std::size_t given = listed;
   while (given > 0 && !c.site.has_input(given - 1)) --given;
-  const auto inputs = static_cast<std::int64_t>(given);
+  const auto least = static_cast<std::size_t>(schema.min_inputs);
+  const auto inputs = static_cast<std::int64_t>(std::max(given, std::min(listed, least)));
   const auto outputs = static_cast<std::int64_t>(c.site.output_count());
   bool holds = c.argument(inputs >= schema.min_inputs && inputs <= schema.max_inputs, "inputs",
-                          fmt::format("{} to {} inputs", schema.min_inputs, schema.max_inputs),
+                          count_text(schema.min_inputs, schema.max_inputs),
                           fmt::format("{}", inputs));
   holds = c.argument(outputs <= schema.max_outputs, "outputs",
                      fmt::format("at most {} outputs", schema.max_outputs),
                      fmt::format("{}", outputs)) && holds;
-  for (std::size_t i = 0; i < schema.inputs.size() && i < given; ++i)
+  for (std::size_t i = 0; i < schema.inputs.size() && i < listed; ++i)
     if (schema.inputs[i].arity == Arity::single)
       holds = c.argument(c.site.has_input(i), "inputs",
                          fmt::format("input {}", schema.inputs[i].name), "none") && holds;
@@ -49,7 +57,7 @@ bool check_types(Check& c, const Schema& schema) {
     const FormalParameter* formal = formal_at(schema.inputs, i);
     if (!formal || !c.site.has_input(i)) continue;
     const std::string found = standard_name(c.site.type(i));
-    if (found.empty()) {
+    if (found.find("undefined") != std::string::npos) {
       c.undecided("type", fmt::format("the type of {}", formal->name));
       continue;
     }
@@ -76,10 +84,12 @@ std::string_view kind_text(AttributeKind kind) {
 
 // In the order of AttributeValue's alternatives.
 constexpr AttributeKind kAlternatives[] = {
-    AttributeKind::integer, AttributeKind::real,    AttributeKind::text,     AttributeKind::tensor,
-    AttributeKind::graph,   AttributeKind::type,    AttributeKind::sparse_tensor,
-    AttributeKind::integers, AttributeKind::reals,  AttributeKind::texts,    AttributeKind::tensors,
-    AttributeKind::graphs,  AttributeKind::types};
+    AttributeKind::integer,  AttributeKind::real,   AttributeKind::text,  AttributeKind::tensor,
+    AttributeKind::graph,    AttributeKind::type,   AttributeKind::sparse_tensor,
+    AttributeKind::integers, AttributeKind::reals,  AttributeKind::texts, AttributeKind::tensors,
+    AttributeKind::graphs,   AttributeKind::types,  AttributeKind{},  // a reference
+    AttributeKind::sparse_tensors};
+static_assert(std::size(kAlternatives) == std::variant_size_v<AttributeValue>);
 
 bool check_attributes(Check& c, const Schema& schema) {
   bool holds = true;

@@ -49,6 +49,9 @@ class GraphEvaluator {
   // A closed graph over the newest operators: a function's body or a variant's rewrite.
   virtual std::vector<Value> run_function(const Call& caller, const Graph& body,
                                           std::span<const Value> inputs) = 0;
+  // The graph in which the running node stands, up to that node: its initializers, and its nodes
+  // with the version of each operator filled in. Empty for a node by itself.
+  virtual Graph surroundings() const = 0;
   virtual std::uint64_t seed() const = 0;  // of Random operators without a seed of their own
 };
 
@@ -70,10 +73,13 @@ struct Call {
   Shape output_shape(std::size_t i) const;  // throws if not concrete
 };
 
+class Builder;
+
 struct Meaning {
   Pattern pattern = Pattern::opaque;
   std::function<void(Call&)> evaluate;
   bool answers_interval = true;     // false: the Interval reading is always "unknown"
+  void (*composition)(Builder&) = nullptr;  // of pattern function: the graph that it is
 };
 
 // Any function on calls; its answers to bounded and interval are those of the exact inputs, and

@@ -23,9 +23,10 @@ class Reader {
       return;
     }
     mode_ = Mode::strided;
-    extents_ = output;
-    strides_ = broadcast_strides(value.shape(), output);
+    merge(output, broadcast_strides(value.shape(), output));
   }
+
+  bool constant() const { return mode_ == Mode::single; }
 
   void read(std::int64_t begin, std::int64_t count, S* out) const {
     switch (mode_) {
@@ -37,6 +38,20 @@ class Reader {
 
  private:
   enum class Mode : std::uint8_t { direct, single, strided };
+
+  // Neighboring axes that are stepped through evenly become one, so that runs get longer.
+  void merge(const Shape& output, const std::vector<std::int64_t>& strides) {
+    for (std::size_t d = 0; d < output.size(); ++d) {
+      if (output[d] == 1 && d + 1 < output.size()) continue;
+      if (!extents_.empty() && strides_.back() == strides[d] * output[d]) {
+        extents_.back() *= output[d];
+        strides_.back() = strides[d];
+      } else {
+        extents_.push_back(output[d]);
+        strides_.push_back(strides[d]);
+      }
+    }
+  }
 
   void gather(std::int64_t begin, std::int64_t count, S* out) const {
     const std::size_t rank = extents_.size();
@@ -90,11 +105,14 @@ void run_as(Call& call, const Kernel<S>& kernel) {
     std::vector<S> buffer((readers.size() + 1) * kBlock);
     std::vector<const S*> in(readers.size());
     S* out = buffer.data() + readers.size() * kBlock;
-    for (std::size_t k = 0; k < readers.size(); ++k) in[k] = buffer.data() + k * kBlock;
+    for (std::size_t k = 0; k < readers.size(); ++k) {
+      in[k] = buffer.data() + k * kBlock;
+      if (readers[k].constant()) readers[k].read(0, kBlock, buffer.data() + k * kBlock);
+    }
     for (std::int64_t at = begin; at < end; at += kBlock) {
       const std::int64_t count = std::min(kBlock, end - at);
       for (std::size_t k = 0; k < readers.size(); ++k)
-        readers[k].read(at, count, buffer.data() + k * kBlock);
+        if (!readers[k].constant()) readers[k].read(at, count, buffer.data() + k * kBlock);
       kernel(in.data(), readers.size(), out, count);
       settler.put(at, count, out);
     }

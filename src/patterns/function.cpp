@@ -87,7 +87,7 @@ Meaning function(Composition body) {
             const Graph graph = compose(body, call.site);
             call.outputs = call.evaluator.run_function(call, graph, call.inputs);
           },
-          true};
+          true, body};
 }
 
 }  // namespace assay

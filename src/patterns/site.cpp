@@ -1,6 +1,7 @@
 #include "patterns/site.h"
 
 #include <algorithm>
+#include <atomic>
 
 namespace assay {
 namespace {
@@ -36,7 +37,16 @@ std::optional<std::int64_t> Site::rank(std::size_t i) const {
 }
 
 const Tensor* Site::constant(std::size_t i) const {
-  return has_input(i) && inputs[i].constant.defined() ? &inputs[i].constant : nullptr;
+  if (!has_input(i)) return nullptr;
+  const std::uint64_t bit = std::uint64_t{1} << std::min<std::size_t>(i, 63);
+  const std::atomic_ref<std::uint64_t> read(elements_read_);  // kernels ask from several threads
+  if ((read.load(std::memory_order_relaxed) & bit) == 0) {
+    read.fetch_or(bit, std::memory_order_relaxed);
+  }
+  if (i < values.size()) {
+    return values[i].is_tensor() && values[i].exact() ? &values[i].tensor() : nullptr;
+  }
+  return inputs[i].constant.defined() ? &inputs[i].constant : nullptr;
 }
 
 std::optional<std::vector<Dim>> Site::extents(std::size_t i) const {

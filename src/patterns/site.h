@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "graph/graph.h"
-#include "graph/types.h"
+#include "graph/value.h"
 
 namespace assay {
 
@@ -54,11 +54,18 @@ class Site {
   const Tensor* tensor(std::string_view attribute) const;
   const Graph* graph(std::string_view attribute) const;
 
+  // Which inputs' elements were asked for so far: bit i for input i, the last for all from 63 on.
+  // What an answer about the node depends on, beside types and attributes.
+  std::uint64_t elements_read() const { return elements_read_; }
+
   std::vector<Known> inputs;
+  // Where the node is evaluated, its inputs: constant() answers from these, not from `inputs`.
+  std::span<const Value> values{};
 
  private:
   const Node* node_;
   int version_;
+  mutable std::uint64_t elements_read_ = 0;
 };
 
 // axis in [-rank, rank) to [0, rank); nullopt outside.

@@ -105,7 +105,8 @@ double lower_end(Operation function, const End& end) {
   double low = add_down(value, -format.error(function, std::fabs(value)));
   // A relative error below 1 and underflow do not change a sign. A −0 here was negative.
   const auto index = static_cast<std::size_t>(function);
-  if (value >= 0 && !std::signbit(value) && format.functions[index].absolute == 0) low = std::max(low, 0.0);
+  if (value >= 0 && !std::signbit(value) && format.functions[index].absolute == 0)
+    low = std::max(low, 0.0);
   return low < -format.largest ? -kInfinity : low;
 }
 

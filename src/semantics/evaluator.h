@@ -1,9 +1,11 @@
-// Evaluator: the executable semantics. Runs a graph in one reading and shows every value on the way.
+// Evaluator: the executable semantics. Runs a graph in one reading and shows every value on the
+// way.
 #pragma once
 
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 #include <vector>
@@ -18,20 +20,29 @@ namespace assay {
 // One node that has just been evaluated.
 struct Evaluated {
   const PlannedNode& node;
-  std::string path;                 // "", or "loop/body/" with "#3" to be put behind names
-  std::int64_t step;                // of the innermost iteration; -1 outside of one
+  const std::string& path;   // "", or "loop/body/": what its names begin with
+  const std::string& steps;  // "", or "#3": what they end with, iterations from the outermost
   std::span<const Value> inputs;
   std::span<const Value> outputs;
-  bool unknown;                     // nobody could evaluate it, or only the type's range is known
+  bool unknown;  // nobody could evaluate it, or only the type's range is known
+
+  std::string layer() const { return path + node.label; }
+  std::string name(std::size_t output) const { return path + node.node.outputs[output] + steps; }
 };
 
 struct EvaluateOptions {
   Reading reading = Reading::value;
   std::uint64_t seed = 0;
-  // Values recorded elsewhere, by name: they stand in for nodes that the catalogue does not know.
+  // Values recorded elsewhere, by name ("x", "loop/body/x#3"): they stand in for nodes that the
+  // catalogue does not know.
   const std::map<std::string, Tensor>* recorded = nullptr;
-  std::function<void(const Evaluated&)> observe;
+  // Recorded values take the place of every node's results once these have been observed, so that
+  // each node is judged on the recorded inputs and errors do not pile up.
+  bool impose = false;
+  std::function<void(const Evaluated&)> observe{};
 };
+
+struct RunMemory;
 
 class Evaluator {
  public:
@@ -41,13 +52,17 @@ class Evaluator {
 
   const Model& model() const { return *model_; }
   // Inputs by position, absent ones as Value(); an input that has an initialiser may be absent.
-  Result<std::vector<Value>> run(std::span<const Value> inputs, const EvaluateOptions& options) const;
+  // What is learned about nodes in one run makes the next one faster.
+  Result<std::vector<Value>> run(std::span<const Value> inputs,
+                                 const EvaluateOptions& options) const;
   const Plan& plan() const { return *plan_; }
 
  private:
-  Evaluator() = default;
+  Evaluator();
   std::shared_ptr<const Model> model_;
   std::unique_ptr<Plan> plan_;
+  mutable std::mutex mutex_;
+  mutable std::vector<std::unique_ptr<RunMemory>> idle_;  // of runs that are over
 };
 
 // One node by itself, as the catalogue reads it. `rewrite` evaluates a variant's graph instead;
@@ -55,5 +70,9 @@ class Evaluator {
 Result<std::vector<Value>> evaluate_node(const Node& node, int opset, std::span<const Value> inputs,
                                          Reading reading, Composition rewrite = nullptr,
                                          std::uint64_t seed = 0, bool* unknown = nullptr);
+
+// One node of a plan by itself. Throws EvaluationError and MemoryLimitError.
+std::vector<Value> evaluate_planned(const PlannedNode& node, std::span<const Value> inputs,
+                                    const EvaluateOptions& options);
 
 }  // namespace assay

@@ -1,180 +1,62 @@
 #include "semantics/plan.h"
 
-#include <fmt/format.h>
-
 #include <set>
 #include <unordered_map>
+
+#include <fmt/format.h>
+
+#include "graph/names.h"
+#include "graph/order.h"
+#include "semantics/bind.h"
 
 namespace assay {
 namespace {
 
-constexpr int kDeepestCall = 100;  // functions calling functions, subgraphs in subgraphs
+// Functions call functions and subgraphs lie in subgraphs; what unfolds to more nodes than this
+// would never end.
+constexpr std::size_t kMostNodes = 2'000'000;
 
 // Names of one scope and of the scopes around it.
 struct Scope {
   const Scope* outer = nullptr;
-  std::unordered_map<std::string, int> slots;
+  std::unordered_map<std::string, int> slots{};
 
   SlotRef find(const std::string& name) const {
     int depth = 0;
-    for (const Scope* scope = this; scope; scope = scope->outer, ++depth)
-      if (const auto place = scope->slots.find(name); place != scope->slots.end())
+    for (const Scope* scope = this; scope; scope = scope->outer, ++depth) {
+      if (const auto place = scope->slots.find(name); place != scope->slots.end()) {
         return {depth, place->second};
+      }
+    }
     return {-1, -1};
   }
 };
+
+int define(Plan& plan, Scope& scope, const std::string& name) {
+  const auto [place, fresh] = scope.slots.emplace(name, static_cast<int>(plan.names.size()));
+  if (fresh) plan.names.push_back(name);
+  return place->second;
+}
 
 class Planner {
  public:
   explicit Planner(const Imports& imports) : imports_(imports) {}
 
-  std::unique_ptr<Plan> plan(const Graph& graph, const Scope* outer) {
-    if (++depth_ > kDeepestCall)
-      throw EvaluationError("graph.depth", fmt::format("nested deeper than {} levels", kDeepestCall));
-    auto plan = std::make_unique<Plan>();
-    Scope scope{outer, {}};
-    for (const NamedTensor& initializer : graph.initializers)
-      plan->constants.emplace_back(define(*plan, scope, initializer.name), initializer.tensor);
-    for (const auto& [name, sparse] : graph.sparse_initializers)
-      plan->constants.emplace_back(define(*plan, scope, name), to_dense(sparse));
-    for (const NamedType& input : graph.inputs)
-      plan->inputs.push_back(input.name.empty() ? -1 : define(*plan, scope, input.name));
-    for (std::size_t i = 0; i < graph.nodes.size(); ++i)
-      plan->nodes.push_back(plan_node(graph.nodes[i], i, *plan, scope));
-    for (const NamedType& output : graph.outputs) plan->outputs.push_back(use(scope, output.name));
-    mark_deaths(*plan);
-    --depth_;
-    return plan;
-  }
+  std::unique_ptr<Plan> plan(const Graph& graph, const Scope* outer);
 
  private:
-  static int define(Plan& plan, Scope& scope, const std::string& name) {
-    const auto [place, fresh] = scope.slots.emplace(name, static_cast<int>(plan.names.size()));
-    if (fresh) plan.names.push_back(name);
-    return place->second;
-  }
-
-  static SlotRef use(const Scope& scope, const std::string& name) {
-    if (name.empty()) return {};
-    const SlotRef found = scope.find(name);
-    if (found.slot < 0)
-      throw EvaluationError("graph.undefined-name", fmt::format("'{}' is not defined", name));
-    return found;
-  }
-
-  static Tensor to_dense(const SparseTensor& sparse);
-
-  PlannedNode plan_node(const Node& node, std::size_t position, Plan& plan, Scope& scope) {
-    PlannedNode result;
-    result.position = position;
-    result.label = display_name(node, position);
-    const auto opset = imports_.opsets->find(node.domain);
-    const std::int64_t version = node.version              ? node.version
-                                 : opset == imports_.opsets->end() ? 0
-                                                                   : opset->second;
-    const Function* function =
-        imports_.model ? imports_.model->find_function(node.domain, node.op, node.overload) : nullptr;
-    if (!function) result.found = find_operator(node.domain, node.op, version);
-    result.node = result.found.schema ? complete(node, *result.found.schema) : node;
-    for (const std::string& input : node.inputs) result.inputs.push_back(use(scope, input));
-    plan_subgraphs(result, scope);
-    if (function) result.function = plan_function(*function, node);
-    for (const std::string& output : node.outputs)
-      result.outputs.push_back(output.empty() ? -1 : define(plan, scope, output));
-    return result;
-  }
-
-  void plan_subgraphs(PlannedNode& node, const Scope& scope) {
-    for (const Attribute& attribute : node.node.attributes) {
-      if (const auto* graph = std::get_if<std::shared_ptr<const Graph>>(&attribute.value))
-        node.subgraphs.emplace(graph->get(), plan(**graph, &scope));
-      if (const auto* graphs = std::get_if<std::vector<std::shared_ptr<const Graph>>>(&attribute.value))
-        for (const auto& graph : *graphs)
-          node.subgraphs.emplace(graph.get(), plan(*graph, &scope));
-    }
-  }
-
-  std::unique_ptr<Plan> plan_function(const Function& function, const Node& call);
-
-  static void mark_deaths(Plan& plan);
+  void define_constants(const Graph& graph, Plan& plan, Scope& scope) const;
+  void declare(const Graph& graph, Plan& plan, const Scope& scope) const;
+  SlotRef use(Plan& plan, Scope& scope, const std::string& name) const;
+  PlannedNode plan_node(const Node& node, std::size_t position, Plan& plan, Scope& scope);
+  void plan_subgraphs(PlannedNode& node, const Scope& scope);
+  std::shared_ptr<const Plan> plan_function(const Function& function, const Node& call);
 
   Imports imports_;
   int depth_ = 0;
+  std::size_t node_count_ = 0, plan_count_ = 0;
+  std::map<const Function*, std::shared_ptr<const Plan>> shared_;  // those without attributes
 };
-
-Tensor Planner::to_dense(const SparseTensor& sparse) {
-  Tensor result(sparse.values.type(), sparse.shape);
-  const std::vector<std::int64_t> strides = strides_of(sparse.shape);
-  const std::vector<std::int64_t> indices = sparse.indices.integers();
-  const bool flat = sparse.indices.rank() < 2;
-  visit_storage(result.type(), [&]<class T>(T*) {
-    const auto out = result.mutate<T>();
-    const auto values = sparse.values.data<T>();
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      std::int64_t at = 0;
-      if (flat)
-        at = indices[i];
-      else
-        for (std::size_t d = 0; d < strides.size(); ++d) at += indices[i * strides.size() + d] * strides[d];
-      if (at < 0 || at >= result.size())
-        throw EvaluationError("graph.sparse-index", "an index of a sparse tensor is out of range");
-      out[static_cast<std::size_t>(at)] = values[i];
-    }
-  });
-  return result;
-}
-
-// Attribute references replaced by what the call gives, or the function's default; one that has
-// neither is left out, as the standard says.
-std::vector<Node> bind_attributes(const std::vector<Node>& nodes, const Function& function,
-                                  const Node& call);
-
-std::shared_ptr<const Graph> bind_graph(const Graph& graph, const Function& function, const Node& call) {
-  auto result = std::make_shared<Graph>(graph);
-  result->nodes = bind_attributes(graph.nodes, function, call);
-  return result;
-}
-
-std::optional<AttributeValue> bind_value(const AttributeValue& value, const Function& function,
-                                         const Node& call) {
-  if (const auto* reference = std::get_if<AttributeReference>(&value)) {
-    if (const AttributeValue* given = call.find(reference->name)) return *given;
-    for (const Attribute& attribute : function.attribute_defaults)
-      if (attribute.name == reference->name) return attribute.value;
-    return std::nullopt;
-  }
-  if (const auto* graph = std::get_if<std::shared_ptr<const Graph>>(&value))
-    return AttributeValue(bind_graph(**graph, function, call));
-  return value;
-}
-
-std::vector<Node> bind_attributes(const std::vector<Node>& nodes, const Function& function,
-                                  const Node& call) {
-  std::vector<Node> result = nodes;
-  for (Node& node : result) {
-    std::vector<Attribute> bound;
-    for (Attribute& attribute : node.attributes)
-      if (auto value = bind_value(attribute.value, function, call))
-        bound.push_back({attribute.name, *std::move(value), attribute.doc});
-    node.attributes = std::move(bound);
-  }
-  return result;
-}
-
-std::unique_ptr<Plan> Planner::plan_function(const Function& function, const Node& call) {
-  Graph body;
-  body.name = function.name;
-  for (const std::string& input : function.inputs) body.inputs.push_back({input, {}, {}, {}});
-  for (const std::string& output : function.outputs) body.outputs.push_back({output, {}, {}, {}});
-  body.nodes = bind_attributes(function.nodes, function, call);
-  const Imports outer = imports_;
-  std::map<std::string, std::int64_t> opsets = *outer.opsets;
-  for (const auto& [domain, version] : function.opsets) opsets[domain] = version;
-  imports_.opsets = &opsets;
-  auto result = plan(body, nullptr);
-  imports_ = outer;
-  return result;
-}
 
 // Slots of the scope `depth` levels out that a subgraph uses.
 void collect_captures(const Plan& plan, int depth, std::set<int>& slots) {
@@ -184,31 +66,189 @@ void collect_captures(const Plan& plan, int depth, std::set<int>& slots) {
   for (const SlotRef& output : plan.outputs) take(output);
   for (const PlannedNode& node : plan.nodes) {
     for (const SlotRef& input : node.inputs) take(input);
-    for (const auto& [graph, body] : node.subgraphs) collect_captures(*body, depth + 1, slots);
+    for (const PlannedSubgraph& inner : node.subgraphs) {
+      collect_captures(*inner.plan, depth + 1, slots);
+    }
   }
 }
 
-void Planner::mark_deaths(Plan& plan) {
-  std::set<int> alive;
-  for (const SlotRef& output : plan.outputs)
-    if (output.depth == 0) alive.insert(output.slot);
+// Marks, from the end, where each slot is used last. Initialisers stay: the next run needs them.
+void mark_deaths(Plan& plan) {
+  std::vector<bool> alive(plan.names.size());
+  const auto is_fresh = [&](int slot) {
+    const auto place = static_cast<std::size_t>(slot);
+    const bool fresh = !alive[place];
+    alive[place] = true;
+    return fresh;
+  };
+  for (const auto& [slot, tensor] : plan.constants) is_fresh(slot);
+  for (const SlotRef& output : plan.outputs) {
+    if (output.depth == 0 && output.slot >= 0 && is_fresh(output.slot)) {
+      plan.kept.push_back(output.slot);
+    }
+  }
   for (std::size_t i = plan.nodes.size(); i-- > 0;) {
     PlannedNode& node = plan.nodes[i];
-    std::set<int> used;
-    for (const SlotRef& input : node.inputs)
-      if (input.slot >= 0 && input.depth == 0) used.insert(input.slot);
-    for (const auto& [graph, body] : node.subgraphs) collect_captures(*body, 1, used);
-    for (int output : node.outputs)
-      if (output >= 0) used.insert(output);
-    for (int slot : used)
-      if (alive.insert(slot).second) node.dying.push_back(slot);
+    std::set<int> captured;
+    for (const PlannedSubgraph& inner : node.subgraphs) collect_captures(*inner.plan, 1, captured);
+    for (int slot : captured) {
+      if (is_fresh(slot)) node.dying.push_back(slot);
+    }
+    for (std::size_t k = node.inputs.size(); k-- > 0;) {
+      SlotRef& input = node.inputs[k];
+      if (input.slot < 0 || input.depth > 0 || !is_fresh(input.slot)) continue;
+      node.dying.push_back(input.slot);
+      input.last = true;
+    }
+    for (int slot : node.outputs) {
+      if (slot >= 0 && is_fresh(slot)) node.dying.push_back(slot);
+    }
   }
+  for (int slot : plan.inputs) {
+    if (slot >= 0 && is_fresh(slot)) plan.kept.push_back(slot);  // an input that nothing reads
+  }
+}
+
+std::unique_ptr<Plan> Planner::plan(const Graph& graph, const Scope* outer) {
+  if (++depth_ > kMaxNesting) {
+    throw EvaluationError(
+        "Graph.nesting",
+        fmt::format("graphs and functions are nested deeper than {}", kMaxNesting));
+  }
+  auto plan = std::make_unique<Plan>();
+  plan->id = plan_count_++;
+  Scope scope{outer};
+  define_constants(graph, *plan, scope);
+  for (const NamedType& input : graph.inputs) {
+    plan->inputs.push_back(input.name.empty() ? -1 : define(*plan, scope, input.name));
+  }
+  plan->nodes.reserve(graph.nodes.size());
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+    plan->nodes.push_back(plan_node(graph.nodes[i], i, *plan, scope));
+  }
+  for (const NamedType& output : graph.outputs) {
+    plan->outputs.push_back(use(*plan, scope, output.name));
+  }
+  if (imports_.for_types) declare(graph, *plan, scope);
+  mark_deaths(*plan);
+  --depth_;
+  plan->node_count = node_count_;
+  plan->plan_count = plan_count_;
+  return plan;
+}
+
+void Planner::define_constants(const Graph& graph, Plan& plan, Scope& scope) const {
+  for (const NamedTensor& initializer : graph.initializers) {
+    plan.constants.emplace_back(define(plan, scope, initializer.name), initializer.tensor);
+  }
+  for (const auto& [name, sparse] : graph.sparse_initializers) {
+    const int slot = define(plan, scope, name);
+    if (!imports_.for_types) plan.constants.emplace_back(slot, to_dense(sparse));
+  }
+}
+
+void Planner::declare(const Graph& graph, Plan& plan, const Scope& scope) const {
+  const auto note = [&](const std::string& name, const ValueType& type) {
+    const auto place = scope.slots.find(name);
+    plan.declared.emplace_back(place == scope.slots.end() ? -1 : place->second, type);
+  };
+  for (const NamedType& input : graph.inputs) note(input.name, input.type);
+  for (const NamedType& value : graph.value_info) note(value.name, value.type);
+  for (const NamedType& output : graph.outputs) note(output.name, output.type);
+  for (const auto& [name, sparse] : graph.sparse_initializers) {
+    note(name, ValueType::tensor(sparse.values.type(), to_dims(sparse.shape)));
+  }
+}
+
+SlotRef Planner::use(Plan& plan, Scope& scope, const std::string& name) const {
+  if (name.empty()) return {};
+  const SlotRef found = scope.find(name);
+  if (found.slot >= 0) return found;
+  if (imports_.for_types) return {0, define(plan, scope, name)};
+  throw EvaluationError("Graph.undefined", fmt::format("{} is not defined", in_quotes(name)));
+}
+
+PlannedNode Planner::plan_node(const Node& node, std::size_t position, Plan& plan, Scope& scope) {
+  if (node_count_ >= kMostNodes) {
+    throw EvaluationError(
+        "Graph.size", fmt::format("graphs and functions unfold to more than {} nodes", kMostNodes));
+  }
+  PlannedNode result;
+  result.id = node_count_++;
+  result.position = position;
+  result.label = printable(display_name(node, position));
+  const auto opset = imports_.opsets->find(node.domain);
+  const std::int64_t imported = opset == imports_.opsets->end() ? 0 : opset->second;
+  const Function* function =
+      imports_.model ? imports_.model->find_function(node.domain, node.op, node.overload) : nullptr;
+  if (!function) {
+    result.found = find_operator(node.domain, node.op, node.version ? node.version : imported);
+  }
+  result.node = result.found.schema ? complete(node, *result.found.schema) : node;
+  for (const std::string& input : node.inputs) result.inputs.push_back(use(plan, scope, input));
+  plan_subgraphs(result, scope);
+  if (function) result.function = plan_function(*function, node);
+  for (const std::string& output : node.outputs) {
+    result.outputs.push_back(output.empty() ? -1 : define(plan, scope, output));
+  }
+  return result;
+}
+
+void Planner::plan_subgraphs(PlannedNode& node, const Scope& scope) {
+  for_each_subgraph(node.node, [&](const std::string& attribute, const Graph& graph) {
+    node.subgraphs.push_back({attribute, &graph, plan(graph, &scope)});
+  });
+}
+
+std::shared_ptr<const Plan> Planner::plan_function(const Function& function, const Node& call) {
+  const bool shareable = function.attributes.empty() && function.attribute_defaults.empty();
+  if (const auto known = shared_.find(&function); shareable && known != shared_.end()) {
+    return known->second;
+  }
+  const Graph body = bind_function(function, call);
+  const Imports outer = imports_;
+  std::map<std::string, std::int64_t> opsets = *outer.opsets;
+  for (const auto& [domain, version] : function.opsets) opsets[domain] = version;
+  imports_.opsets = &opsets;
+  std::shared_ptr<const Plan> result = plan(body, nullptr);
+  imports_ = outer;
+  if (shareable) shared_.emplace(&function, result);
+  return result;
 }
 
 }  // namespace
 
+std::string PlannedNode::path_into(const PlannedSubgraph& subgraph) const {
+  return label + "/" + printable(subgraph.attribute) + "/";
+}
+
+std::string PlannedNode::path_into_function() const {
+  return label + "/" + printable(node.op) + "/";
+}
+
+const std::map<std::string, std::int64_t>& newest_opsets() {
+  constexpr std::int64_t kNewest = 1 << 30;
+  static const std::map<std::string, std::int64_t> kOpsets = {{"", kNewest},
+                                                              {"ai.onnx.ml", kNewest},
+                                                              {"ai.onnx.preview", kNewest},
+                                                              {"ai.onnx.preview.training", kNewest},
+                                                              {"assay", kNewest}};
+  return kOpsets;
+}
+
 std::unique_ptr<Plan> make_plan(const Graph& graph, const Imports& imports) {
   return Planner(imports).plan(graph, nullptr);
+}
+
+void for_each_node(const Plan& plan, const std::string& path,
+                   const std::function<void(const std::string& path, const PlannedNode&)>& visit) {
+  for (const PlannedNode& node : plan.nodes) {
+    visit(path, node);
+    if (node.function) for_each_node(*node.function, path + node.path_into_function(), visit);
+    for (const PlannedSubgraph& inner : node.subgraphs) {
+      for_each_node(*inner.plan, path + node.path_into(inner), visit);
+    }
+  }
 }
 
 }  // namespace assay

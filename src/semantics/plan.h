@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "graph/graph.h"
@@ -17,37 +19,67 @@ struct Plan;
 // A value: slot `slot` of the scope `depth` levels out (0: this graph's own).
 struct SlotRef {
   int depth = 0;
-  int slot = -1;  // -1: an input that is not given
+  int slot = -1;      // -1: an input that is not given
+  bool last = false;  // nothing after this reads the value: it may be taken
+};
+
+struct PlannedSubgraph {
+  std::string attribute;
+  const Graph* graph;
+  std::unique_ptr<const Plan> plan;
 };
 
 struct PlannedNode {
-  Node node;                        // with the standard's defaults filled in
-  std::size_t position = 0;         // in its graph
-  std::string label;                // how a person finds it
-  Lookup found;                     // entry null: unknown to the catalogue
-  std::unique_ptr<Plan> function;   // the body of a model-local function, if the file has one
-  std::map<const Graph*, std::unique_ptr<Plan>> subgraphs;
+  Node node;                 // with the standard's defaults filled in
+  std::size_t id = 0;        // of this node among all of the plan and the plans inside it
+  std::size_t position = 0;  // in its graph
+  std::string label;         // how a person finds it
+  Lookup found;              // entry null: unknown to the catalogue
+  std::shared_ptr<const Plan> function;  // the body of a model-local function, if the file has one
+  std::vector<PlannedSubgraph> subgraphs;
   std::vector<SlotRef> inputs;
-  std::vector<int> outputs;         // -1: not wanted
-  std::vector<int> dying;           // slots of this scope last used here
+  std::vector<int> outputs;  // -1: not wanted
+  std::vector<int> dying;    // slots of this scope last used here, initialisers apart
+
+  // "loop/body/", "call/Function/": what names inside begin with.
+  std::string path_into(const PlannedSubgraph& subgraph) const;
+  std::string path_into_function() const;
 };
 
 struct Plan {
+  std::size_t id = 0;  // of this plan among all inside the outermost one
   std::vector<PlannedNode> nodes;
-  std::vector<std::string> names;   // of the slots
-  std::vector<int> inputs;          // slots; -1 for one without a name
+  std::vector<std::string> names;  // of the slots
+  std::vector<int> inputs;         // slots; -1 for one without a name
   std::vector<SlotRef> outputs;
   std::vector<std::pair<int, Tensor>> constants;  // initialisers
+  std::vector<int> kept;  // slots that still have a value after the last node, initialisers apart
+  // What the file says about types, by slot: of values, outputs, sparse initialisers and, first and
+  // one each, of inputs. Only in a plan for types.
+  std::vector<std::pair<int, ValueType>> declared;
+  std::size_t node_count = 0, plan_count = 0;  // ids, here and inside, are below
 };
+
+// What graphs that the catalogue builds import: the newest version of everything.
+const std::map<std::string, std::int64_t>& newest_opsets();
 
 // Opset imports by domain, and the functions that a file brings along.
 struct Imports {
   const std::map<std::string, std::int64_t>* opsets;
-  const Model* model = nullptr;     // of the functions; may be null
+  const Model* model = nullptr;  // of the functions; may be null
+  // A plan for types: an undefined name is a value of which nothing is known, and sparse
+  // initialisers stay as they are.
+  bool for_types = false;
 };
 
 // The graph must have passed the structural checks of graph/order.h: an undefined name throws
-// EvaluationError, since the catalogue's own graphs and files come here alike.
+// EvaluationError, since the catalogue's own graphs and files come here alike. So does a nesting of
+// graphs and functions that is too deep, or that unfolds to too many nodes.
 std::unique_ptr<Plan> make_plan(const Graph& graph, const Imports& imports);
+
+// Calls visit(path, node) for each node in order of execution, and for those inside functions and
+// subgraphs, each after the node that it is in.
+void for_each_node(const Plan& plan, const std::string& path,
+                   const std::function<void(const std::string& path, const PlannedNode&)>& visit);
 
 }  // namespace assay

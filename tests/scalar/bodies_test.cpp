@@ -1,8 +1,8 @@
 // Bodies of several operations: a third reading evaluates them honestly, drawing every rounding.
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <numeric>
+
+#include <gtest/gtest.h>
 
 #include "honest.h"
 
@@ -34,8 +34,12 @@ double within_range(double y, double low, double high) {
   return std::isnan(y) ? y : std::fmin(high, std::fmax(low, y));
 }
 
-Honest exp(Honest x) { return {stored(Operation::exp, std::exp(static_cast<long double>(operand(x.v))))}; }
-Honest log(Honest x) { return {stored(Operation::log, std::log(static_cast<long double>(operand(x.v))))}; }
+Honest exp(Honest x) {
+  return {stored(Operation::exp, std::exp(static_cast<long double>(operand(x.v))))};
+}
+Honest log(Honest x) {
+  return {stored(Operation::log, std::log(static_cast<long double>(operand(x.v))))};
+}
 Honest sqrt(Honest x) { return {stored(std::sqrt(static_cast<long double>(operand(x.v))))}; }
 Honest tanh(Honest x) {
   const long double exact = std::tanh(static_cast<long double>(operand(x.v)));

@@ -28,7 +28,8 @@ TEST(Conditions, ComparisonsCoverWhatMayBe) {
     ASSERT_TRUE(greater_equal(a, b).contains(x >= y));
     ASSERT_TRUE(equal(a, b).contains(x == y) && equal(wide_a, wide_b).contains(x == y));
     ASSERT_TRUE(is_nan(a).contains(std::isnan(x)) && is_nan(wide_a).contains(std::isnan(x)));
-    ASSERT_TRUE(is_infinite(b).contains(std::isinf(y)) && is_infinite(wide_b).contains(std::isinf(y)));
+    ASSERT_TRUE(is_infinite(b).contains(std::isinf(y)) &&
+                is_infinite(wide_b).contains(std::isinf(y)));
     ASSERT_TRUE(is_negative(a).contains(x < 0));
     ASSERT_EQ(less(a, b).value, a.value < b.value);
   }

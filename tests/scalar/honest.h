@@ -1,15 +1,15 @@
 // Honest evaluations to hold bounds against: one draw of how each operation may be rounded.
 #pragma once
 
-#include <gtest/gtest.h>
-#include <mpfr.h>
-
 #include <cmath>
 #include <cstdint>
 #include <limits>
 #include <random>
 #include <string>
 #include <vector>
+
+#include <gtest/gtest.h>
+#include <mpfr.h>
 
 #include "scalar/rounding.h"
 #include "scalar/sequences.h"
@@ -73,7 +73,8 @@ inline double stored(long double exact) {
   double result = static_cast<double>(exact);
   if (chance(0.7)) result = nearest(format, chance(0.8) ? exact : static_cast<long double>(result));
   const bool subnormal = std::fabs(result) < format.smallest_normal;
-  return format.flushes_subnormals && subnormal && chance(0.7) ? std::copysign(0.0, result) : result;
+  return format.flushes_subnormals && subnormal && chance(0.7) ? std::copysign(0.0, result)
+                                                               : result;
 }
 
 inline double operand(double x) {

@@ -1,9 +1,9 @@
 // Integers: wrapping, and the results that C++ leaves undefined.
 #include "scalar/integers.h"
 
-#include <gtest/gtest.h>
-
 #include <limits>
+
+#include <gtest/gtest.h>
 
 #include "scalar/sequences.h"
 

@@ -1,9 +1,9 @@
 // Formats: their numbers, their errors and their scope.
 #include "scalar/rounding.h"
 
-#include <gtest/gtest.h>
-
 #include <thread>
+
+#include <gtest/gtest.h>
 
 #include "honest.h"
 
@@ -34,6 +34,15 @@ TEST(Rounding, HoldsWhatFloatHolds) {
                                             static_cast<double>(static_cast<float>(x)) == x);
     ASSERT_TRUE(Rounding::f32().holds(nearest(Rounding::f32(), uniform(-1e38, 1e38))));
   }
+}
+
+// A hair below the middle of two subnormals, f32 gives the middle, and f16 then the far one.
+TEST(Rounding, AllowsForRoundingTwice) {
+  const Rounding& half = Rounding::f16();
+  const double exact = 1.5 * 0x1p-24 * (1 - 0x1p-40);
+  const double twice = nearest(half, static_cast<float>(exact));
+  EXPECT_GT(std::fabs(twice - exact), 0x1p-25);
+  EXPECT_LE(std::fabs(twice - exact), half.error(Operation::multiply, 0));
 }
 
 TEST(Rounding, Accumulation) {

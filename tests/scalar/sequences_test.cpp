@@ -1,11 +1,11 @@
 // Reductions against honest evaluations in random orders, in every format.
 #include "scalar/sequences.h"
 
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <functional>
 #include <numeric>
+
+#include <gtest/gtest.h>
 
 #include "honest.h"
 
@@ -15,10 +15,16 @@ namespace {
 using Values = std::vector<double>;
 using Combine = std::function<double(double, double)>;
 
-double plus(double a, double b) { return stored(static_cast<long double>(operand(a)) + operand(b)); }
+double plus(double a, double b) {
+  return stored(static_cast<long double>(operand(a)) + operand(b));
+}
 double minus(double a, double b) { return plus(a, -b); }
-double times(double a, double b) { return stored(static_cast<long double>(operand(a)) * operand(b)); }
-double over(double a, double b) { return stored(static_cast<long double>(operand(a)) / operand(b)); }
+double times(double a, double b) {
+  return stored(static_cast<long double>(operand(a)) * operand(b));
+}
+double over(double a, double b) {
+  return stored(static_cast<long double>(operand(a)) / operand(b));
+}
 
 // Combines terms in a random order and tree: two at random until one is left, or one by one.
 double in_some_order(Values x, double start, const Combine& combine) {
@@ -96,8 +102,7 @@ const std::vector<Reduction>& reductions() {
       {"sum", sum, sum, sum, [](Values x) { return honest_sum(x); }},
       {"mean", mean, mean, mean, honest_mean},
       {"variance", variance, variance, variance, honest_variance},
-      {"product", product, product, product,
-       [](Values x) { return in_some_order(x, 1, times); }},
+      {"product", product, product, product, [](Values x) { return in_some_order(x, 1, times); }},
       {"sum_of_squares", sum_of_squares, sum_of_squares, sum_of_squares,
        [](Values x) { return honest_dot(x, x); }},
       {"sum_of_absolutes", sum_of_absolutes, sum_of_absolutes, sum_of_absolutes,

@@ -1,8 +1,6 @@
 #include "tensor/tensor.h"
 
-#include <cmath>
 #include <limits>
-#include <numeric>
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,290 @@
+#include "semantics/run.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace assay {
+namespace {
+
+// Puts a value back when a scope is left.
+template <class T>
+class Restore {
+ public:
+  explicit Restore(T& place) : place_(place), saved_(place) {}
+  ~Restore() { place_ = std::move(saved_); }
+  Restore(const Restore&) = delete;
+  Restore& operator=(const Restore&) = delete;
+
+ private:
+  T& place_;
+  T saved_;
+};
+
+void set_site(Site& site, std::span<const Value> inputs) {
+  site.inputs.resize(inputs.size());
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    site.inputs[i].present = inputs[i].present();
+    if (inputs[i].present()) site.inputs[i].type = inputs[i].value_type();
+  }
+  site.values = inputs;
+}
+
+// Checks the node and finds out the types of its outputs.
+void learn(const PlannedNode& node, NodeMemory& memory, std::span<const Value> inputs) {
+  set_site(memory.site, inputs);
+  Check check(memory.site, *node.found.schema);
+  check_node(check, *node.found.entry, *node.found.schema);
+  if (!check.violations.empty()) {
+    throw EvaluationError(check.violations.front().rule, check.violations.front().message);
+  }
+  if (node.found.entry->infer) {
+    Infer infer(memory.site);
+    node.found.entry->infer(infer);
+    memory.types = std::move(infer.outputs);
+  }
+  memory.types.resize(node.node.outputs.size());
+}
+
+}  // namespace
+
+const Value& Run::Scope::at(const SlotRef& ref) const {
+  static const Value kAbsent;
+  if (ref.slot < 0) return kAbsent;
+  const Scope* scope = this;
+  for (int i = 0; i < ref.depth; ++i) scope = scope->outer;
+  return scope->slots[static_cast<std::size_t>(ref.slot)];
+}
+
+std::vector<Value> Run::run(const Plan& plan, std::span<const Value> inputs) {
+  return run_in(plan, inputs, nullptr);
+}
+
+namespace {
+
+std::vector<Value> fresh_slots(const Plan& plan) {
+  std::vector<Value> slots(plan.names.size());
+  for (const auto& [slot, tensor] : plan.constants) slots[static_cast<std::size_t>(slot)] = tensor;
+  return slots;
+}
+
+// Whether an input stands in the place of an initialiser.
+bool overrides(const Plan& plan, int slot) {
+  return std::any_of(plan.constants.begin(), plan.constants.end(),
+                     [&](const auto& constant) { return constant.first == slot; });
+}
+
+}  // namespace
+
+std::vector<Value> Run::run_in(const Plan& plan, std::span<const Value> inputs,
+                               const Scope* outer) {
+  std::vector<Value> kept;
+  const bool remember = plan.id < memory_->slots.size();
+  if (remember) kept = std::move(memory_->slots[plan.id]);
+  Scope scope{kept.empty() ? fresh_slots(plan) : std::move(kept), outer, &plan};
+  bool overridden = false;
+  for (std::size_t i = 0; i < plan.inputs.size() && i < inputs.size(); ++i) {
+    if (plan.inputs[i] < 0 || !inputs[i].present()) continue;
+    Value& slot = scope.slots[static_cast<std::size_t>(plan.inputs[i])];
+    overridden = overridden || (slot.present() && overrides(plan, plan.inputs[i]));
+    slot = inputs[i];
+  }
+  for (const PlannedNode& node : plan.nodes) run_node(node, scope);
+  std::vector<Value> outputs;
+  outputs.reserve(plan.outputs.size());
+  for (const SlotRef& output : plan.outputs) outputs.push_back(scope.at(output));
+  if (!remember || overridden) return outputs;
+  for (int slot : plan.kept) scope.slots[static_cast<std::size_t>(slot)] = Value();
+  memory_->slots[plan.id] = std::move(scope.slots);
+  return outputs;
+}
+
+void Run::note_failure(const PlannedNode& node) {
+  if (failed_.empty() && silent_ == 0) failed_ = path_ + node.label + steps_;
+}
+
+void Run::run_node(const PlannedNode& node, Scope& scope) {
+  std::vector<Value> inputs;
+  inputs.reserve(node.inputs.size());
+  for (const SlotRef& input : node.inputs) {
+    if (input.last) {
+      inputs.push_back(std::move(scope.slots[static_cast<std::size_t>(input.slot)]));
+    } else {
+      inputs.push_back(scope.at(input));
+    }
+  }
+  running_.push_back({&node, &scope});
+  ++node_count_;
+  bool unknown = false;
+  std::vector<Value> outputs;
+  try {
+    outputs = evaluate(node, inputs, &unknown);
+  } catch (const InexactDecision&) {  // an answer, if not one of this node
+    running_.pop_back();
+    throw;
+  } catch (...) {
+    note_failure(node);
+    throw;
+  }
+  running_.pop_back();
+  if (silent_ == 0) {
+    if (unknown && options_.recorded) substitute_recorded(node, outputs);
+    if (options_.observe) options_.observe({node, path_, steps_, inputs, outputs, unknown});
+    if (options_.impose && options_.recorded) substitute_recorded(node, outputs);
+  }
+  for (std::size_t i = 0; i < node.outputs.size(); ++i) {
+    if (node.outputs[i] < 0) continue;
+    scope.slots[static_cast<std::size_t>(node.outputs[i])] = std::move(outputs[i]);
+  }
+  for (int slot : node.dying) scope.slots[static_cast<std::size_t>(slot)] = Value();
+}
+
+std::vector<Value> Run::run_single(const PlannedNode& node, std::span<const Value> inputs,
+                                   bool* unknown) {
+  const Scope empty;
+  running_.push_back({&node, &empty});
+  bool ignored = false;
+  try {
+    return evaluate(node, inputs, unknown ? unknown : &ignored);
+  } catch (...) {
+    note_failure(node);
+    throw;
+  }
+}
+
+std::vector<Value> Run::run_rewritten(const PlannedNode& node, Composition rewrite,
+                                      std::span<const Value> inputs) {
+  NodeMemory memory(node);
+  set_site(memory.site, inputs);
+  try {
+    const std::unique_ptr<Plan> plan = make_plan(compose(rewrite, memory.site), {&newest_opsets()});
+    RunMemory inner;
+    return run_silently(*plan, inner, inputs);
+  } catch (...) {
+    note_failure(node);
+    throw;
+  }
+}
+
+std::vector<Value> Run::evaluate(const PlannedNode& node, std::span<const Value> inputs,
+                                 bool* unknown) {
+  if (node.function) return run_local_function(node, inputs);
+  const bool blind = std::any_of(inputs.begin(), inputs.end(), [](const Value& value) {
+    return value.kind() == Value::Kind::unknown;
+  });
+  if (node.found.entry && !blind) return run_entry(node, inputs, unknown);
+  *unknown = true;
+  return std::vector<Value>(node.node.outputs.size(), Value::unknown());
+}
+
+std::vector<Value> Run::run_local_function(const PlannedNode& node, std::span<const Value> inputs) {
+  const Restore<std::string> outer(path_);
+  path_ += node.path_into_function();
+  std::vector<Value> outputs = run_in(*node.function, inputs, nullptr);
+  outputs.resize(node.node.outputs.size());
+  return outputs;
+}
+
+std::vector<Value> Run::run_entry(const PlannedNode& node, std::span<const Value> inputs,
+                                  bool* unknown) {
+  const bool remember = node.id < memory_->nodes.size();
+  RunMemory& memory = *memory_;
+  if (remember && memory.nodes[node.id]) {
+    NodeMemory& kept = *memory.nodes[node.id];
+    if (holds_for(kept, options_.reading, inputs)) {
+      kept.site.values = inputs;
+      return perform(node, kept, inputs, unknown);
+    }
+    memory.nodes[node.id].reset();
+  }
+  auto fresh = std::make_unique<NodeMemory>(node);
+  learn(node, *fresh, inputs);
+  std::vector<Value> outputs = perform(node, *fresh, inputs, unknown);
+  if (!remember) return outputs;
+  // Remembering costs; most nodes of most models are evaluated once.
+  if (memory.seen[node.id] != 0 && keep_inputs(*fresh, options_.reading, inputs)) {
+    memory.nodes[node.id] = std::move(fresh);
+  }
+  memory.seen[node.id] = 1;
+  return outputs;
+}
+
+std::vector<Value> Run::perform(const PlannedNode& node, NodeMemory& memory,
+                                std::span<const Value> inputs, bool* unknown) {
+  const Meaning& meaning = node.found.entry->meaning;
+  if (meaning.composition) {
+    std::vector<Value> outputs = run_composed(node, memory, inputs);
+    *unknown = std::any_of(outputs.begin(), outputs.end(),
+                           [](const Value& value) { return value.kind() == Value::Kind::unknown; });
+    return outputs;
+  }
+  Call call{memory.site, options_.reading, inputs, std::move(memory.types), {}, *this};
+  call.outputs.resize(node.node.outputs.size());
+  meaning.evaluate(call);
+  memory.types = std::move(call.types);
+  *unknown = call.unknown;
+  return std::move(call.outputs);
+}
+
+std::vector<Value> Run::run_composed(const PlannedNode& node, NodeMemory& memory,
+                                     std::span<const Value> inputs) {
+  if (!memory.composed) {
+    const Graph graph = compose(node.found.entry->meaning.composition, memory.site);
+    memory.composed = make_plan(graph, {&newest_opsets()});
+    memory.inner = std::make_unique<RunMemory>(*memory.composed);
+  }
+  return run_silently(*memory.composed, *memory.inner, inputs);
+}
+
+std::vector<Value> Run::run_silently(const Plan& plan, RunMemory& memory,
+                                     std::span<const Value> inputs) {
+  const Restore<RunMemory*> outer(memory_);
+  const Restore<int> loud(silent_);
+  memory_ = &memory;
+  ++silent_;
+  return run_in(plan, inputs, nullptr);
+}
+
+std::vector<Value> Run::run_function(const Call&, const Graph& body,
+                                     std::span<const Value> inputs) {
+  const std::unique_ptr<Plan> plan = make_plan(body, {&newest_opsets()});
+  RunMemory memory(*plan);
+  return run_silently(*plan, memory, inputs);
+}
+
+std::vector<Value> Run::run_subgraph(const Call&, const Graph& body, std::span<const Value> inputs,
+                                     std::int64_t step) {
+  const Running running = running_.back();
+  const auto& subgraphs = running.node->subgraphs;
+  const auto found = std::find_if(subgraphs.begin(), subgraphs.end(),
+                                  [&](const PlannedSubgraph& one) { return one.graph == &body; });
+  ASSAY_CHECK(found != subgraphs.end());
+  const Restore<std::string> outer_path(path_), outer_steps(steps_);
+  path_ += running.node->path_into(*found);
+  if (step >= 0) steps_ += fmt::format("#{}", step);
+  return run_in(*found->plan, inputs, running.scope);
+}
+
+Graph Run::surroundings() const {
+  Graph graph;
+  const Plan* plan = running_.back().scope->plan;
+  if (!plan) return graph;
+  for (const auto& [slot, tensor] : plan->constants) {
+    graph.initializers.push_back({plan->names[static_cast<std::size_t>(slot)], tensor, {}, {}});
+  }
+  for (const PlannedNode& node : plan->nodes) {
+    if (&node == running_.back().node) break;
+    graph.nodes.push_back(node.node);
+    if (node.found.schema) graph.nodes.back().version = node.found.schema->since_version;
+  }
+  return graph;
+}
+
+void Run::substitute_recorded(const PlannedNode& node, std::vector<Value>& outputs) const {
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const auto found = options_.recorded->find(path_ + node.node.outputs[i] + steps_);
+    if (found != options_.recorded->end()) outputs[i] = found->second;
+  }
+}
+
+}  // namespace assay
