@@ -46,7 +46,7 @@ using Action = std::function<Result<ExitCode>(Report&)>;
 struct Command {
   const char* name;
   const char* summary;
-  const char* help;            // what it does, with an example, below the options
+  const char* help;  // what it does, with an example, below the options
   Action (*configure)(CLI::App&);
 };
 

@@ -1,77 +1,120 @@
 // assay ops: prints the catalogue.
+#include <algorithm>
+#include <filesystem>
+
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
-
-#include <map>
 
 #include "cli/command.h"
-#include "ops/catalogue.h"
+#include "cli/ops_page.h"
+#include "formats/text_case.h"
 
 namespace assay {
 namespace {
 
+constexpr const char* kHelp = R"(Examples:
+  assay ops                       all operators, a line each
+  assay ops AveragePool           all about one
+  assay ops --markdown            the reference of docs/operators.md)";
+
 struct Options {
   std::string name;
+  bool markdown = false;
+  std::string cases = "tests/cases";
 };
 
-// Entries of one operator, which may have several for versions that mean different things.
-using Entries = std::vector<const Operator*>;
-
-std::vector<std::string> readings_of(const Entries& entries) {
-  std::vector<std::string> readings = {"value", "bounded"};
-  const Operator& newest = *entries.back();
-  if (newest.meaning.answers_interval) readings.emplace_back("interval");
-  if (newest.infer || newest.meaning.pattern == Pattern::function) readings.emplace_back("shape");
-  if (newest.adjoint.graph) readings.emplace_back("adjoint");
-  readings.emplace_back("roles");
-  return readings;
-}
-
 nlohmann::ordered_json to_json(const Entries& entries) {
-  std::vector<int> versions;
   nlohmann::ordered_json variants = nlohmann::ordered_json::array();
   for (const Operator* entry : entries) {
-    versions.insert(versions.end(), entry->versions.begin(), entry->versions.end());
-    for (const Variant& variant : entry->variants)
+    for (const Variant& variant : entry->variants) {
       variants.push_back({{"name", variant.name},
                           {"kind", variant.kind == Variant::Kind::defect ? "defect" : "difference"},
                           {"source", variant.source}});
+    }
   }
-  std::sort(versions.begin(), versions.end());
   const Operator& newest = *entries.back();
-  return {{"domain", newest.domain},        {"name", newest.name},
-          {"versions", versions},           {"pattern", to_text(newest.meaning.pattern)},
-          {"summary", newest.summary},      {"readings", readings_of(entries)},
-          {"variants", std::move(variants)}, {"backends", {"reference"}}};
+  nlohmann::ordered_json attributes = nlohmann::ordered_json::object();
+  for (const Operator* entry : entries) {
+    for (const AttributeRole& attribute : entry->attributes) {
+      attributes[std::string(attribute.name)] = to_text(attribute.role);
+    }
+  }
+  return {{"domain", newest.domain},
+          {"name", newest.name},
+          {"versions", versions_of(entries)},
+          {"pattern", to_text(newest.meaning.pattern)},
+          {"summary", newest.summary},
+          {"readings", readings_of(entries)},
+          {"attributes", std::move(attributes)},
+          {"variants", std::move(variants)},
+          {"backends", {"reference"}}};
+}
+
+Operators select(const std::string& name) {
+  Operators operators;
+  for (const Operator& entry : catalogue()) {
+    if (name.empty() || entry.name == name || full_name(entry) == name) {
+      operators[{entry.domain, entry.name}].push_back(&entry);
+    }
+  }
+  for (auto& [key, entries] : operators) {
+    std::sort(entries.begin(), entries.end(), [](const Operator* a, const Operator* b) {
+      return *std::max_element(a->versions.begin(), a->versions.end()) <
+             *std::max_element(b->versions.begin(), b->versions.end());
+    });
+  }
+  return operators;
+}
+
+// The rules that the case files refuse something by.
+Result<Rules> read_rules(const std::string& folder) {
+  Rules rules;
+  std::error_code failure;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, failure)) {
+    if (entry.path().extension() != ".txt") continue;
+    const Result<std::vector<TextCase>> cases = read_cases(entry.path());
+    if (!cases) return cases.error();
+    for (const TextCase& one : *cases) {
+      for (const TextChange& refusal : one.refusals) rules[one.node.op].insert(refusal.rule);
+    }
+  }
+  return rules;
 }
 
 Result<ExitCode> run(const Options& options, Report& report) {
-  std::map<std::pair<std::string_view, std::string_view>, Entries> operators;
-  for (const Operator& entry : catalogue())
-    if (options.name.empty() || entry.name == options.name)
-      operators[{entry.domain, entry.name}].push_back(&entry);
-  if (operators.empty())
-    return Error{"usage", fmt::format("the catalogue has no operator '{}'", options.name), options.name};
+  const Operators operators = select(options.name);
+  if (operators.empty()) {
+    return Error{"usage", fmt::format("the catalogue has no operator '{}'", options.name),
+                 options.name};
+  }
   report.document["operators"] = nlohmann::ordered_json::array();
   for (const auto& [key, entries] : operators) {
-    nlohmann::ordered_json one = to_json(entries);
-    report.text += fmt::format("{:28} {:12} {}\n", key.first.empty() ? std::string(key.second) : fmt::format("{}.{}", key.first, key.second),
-                               std::string(to_text(entries.back()->meaning.pattern)), entries.back()->summary);
-    report.document["operators"].push_back(std::move(one));
+    report.document["operators"].push_back(to_json(entries));
+  }
+  if (options.markdown) {
+    const Result<Rules> rules = read_rules(options.cases);
+    if (!rules) return rules.error();
+    report.text = markdown_page(operators, *rules);
+  } else if (options.name.empty()) {
+    report.text = list_page(operators);
+  } else {
+    for (const auto& [key, entries] : operators) report.text += operator_page(entries);
   }
   return ExitCode::clean;
 }
 
+Action configure(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  app.add_option("NAME", options->name, "One operator (default: all)")->type_name("");
+  app.add_flag("--markdown", options->markdown, "Print the reference as Markdown");
+  app.add_option("--cases", options->cases,
+                 "Case files to take the rules from (default: tests/cases)")
+      ->type_name("FOLDER");
+  return [options](Report& report) { return run(*options, report); };
+}
+
 }  // namespace
 
-Command ops_command() {
-  return {"ops", "Print the catalogue of operators", "Example:\n  assay ops AveragePool",
-          [](CLI::App& app) -> Action {
-            auto options = std::make_shared<Options>();
-            app.add_option("NAME", options->name, "One operator (default: all)");
-            return [options](Report& report) { return run(*options, report); };
-          }};
-}
+Command ops_command() { return {"ops", "Print the catalogue of operators", kHelp, configure}; }
 
 }  // namespace assay

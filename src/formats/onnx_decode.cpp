@@ -26,7 +26,7 @@ Properties to_properties(const Entries& entries) {
   return properties;
 }
 
-std::string plain_domain(std::string domain) {
+std::string plain_domain(const std::string& domain) {
   return domain == "ai.onnx" ? std::string() : domain;
 }
 

@@ -290,17 +290,13 @@ Result<Value> read_test_value(const std::filesystem::path& path, const ValueType
 }
 
 std::string to_test_bytes(const Value& value, const std::string& name) {
-  switch (value.kind()) {
-    case Value::Kind::tensor:
-      ASSAY_CHECK(value.exact());
-      return tensor_bytes(value.tensor(), name);
-    case Value::Kind::map:
-      return map_bytes(value, name);
-    default:
-      break;
-  }
-  ASSAY_CHECK(value.kind() == Value::Kind::sequence || value.kind() == Value::Kind::optional);
-  return container_bytes(value, name);
+  const bool container =
+      value.kind() == Value::Kind::sequence || value.kind() == Value::Kind::optional;
+  if (container) return container_bytes(value, name);
+  if (value.kind() == Value::Kind::map) return map_bytes(value, name);
+  ASSAY_CHECK(value.is_tensor());
+  ASSAY_CHECK(value.exact());
+  return tensor_bytes(value.tensor(), name);
 }
 
 }  // namespace assay

@@ -39,12 +39,16 @@ Value Value::optional(ValueType element_type) {
 Value Value::optional(Value element) {
   ASSAY_CHECK(element.present());
   Value value = optional(element.value_type());
-  value.elements_ = std::make_shared<const std::vector<Value>>(1, std::move(element));
+  std::vector<Value> elements;
+  elements.push_back(std::move(element));
+  value.elements_ = std::make_shared<const std::vector<Value>>(std::move(elements));
   return value;
 }
 
 Value Value::map(Tensor keys, Tensor values) {
-  ASSAY_CHECK(keys.rank() == 1 && values.rank() >= 1 && keys.size() == values.shape()[0]);
+  ASSAY_CHECK(keys.rank() == 1);
+  ASSAY_CHECK(values.rank() >= 1);
+  ASSAY_CHECK(keys.size() == values.shape()[0]);
   Value value;
   value.kind_ = Kind::map;
   value.elements_ = std::make_shared<const std::vector<Value>>(

@@ -230,7 +230,7 @@ std::optional<std::vector<std::int64_t>> split_lengths(const Tensor& split, std:
   std::vector<std::int64_t> lengths = split.integers();
   std::int64_t rest = extent;
   for (std::int64_t length : lengths) {
-    if (length <= 0 || length > rest) return std::nullopt;
+    if (length < 0 || length > rest) return std::nullopt;
     rest -= length;
   }
   if (rest != 0) return std::nullopt;
@@ -247,7 +247,7 @@ void require_split(Check& c) {
   if (!split || !extent.known())
     return c.undecided("split-sum", "the elements of split and the extent");
   c.argument(split_lengths(*split, extent.value).has_value(), "split-sum",
-             fmt::format("positive lengths that make up {}", extent.value),
+             fmt::format("lengths that make up {}", extent.value),
              fmt::format("{} lengths", split->size()));
 }
 

@@ -47,7 +47,7 @@ std::optional<std::vector<AxisPad>> axis_pads(const Site& site, std::size_t rank
 
 bool require_pad_lists(Check& c) {
   if (c.site.version() >= 11 && !c.rank("pads", exactly(1))) return false;
-  if (c.site.version() >= 11 && !c.element_count_is("constant_value", 1)) return false;
+  if (c.site.version() >= 11) c.element_count_is("constant_value", 1);
   if (c.site.version() >= 18 && !c.rank("axes", exactly(1))) return false;
   const auto rank = c.rank_of("data");
   const Numbers pads = pad_numbers(c.site), axes = numbers(c.site, "", 3);
@@ -214,6 +214,9 @@ void evaluate_pad(Call& call) {
     call.outputs[0] = Tensor(call.output_type(0), y);
     return;
   }
+  // Lists of places are as long as the output: whether there is room for it comes first.
+  constexpr std::int64_t kMany = std::int64_t{1} << 22;
+  if (element_count(y) > kMany) Tensor::uninitialized(call.output_type(0), y);
   const std::vector<AxisPad> pads = *axis_pads(call.site, x.size());
   const Border border = border_of(call.site);
   std::vector<std::vector<Run>> runs;

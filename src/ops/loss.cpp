@@ -1,7 +1,7 @@
 // Losses of a classification: N x C x d1 x … scores against N x d1 x … labels.
-#include <fmt/format.h>
-
 #include <limits>
+
+#include <fmt/format.h>
 
 #include "ops/families.h"
 #include "patterns/rows.h"
@@ -15,7 +15,7 @@ struct Labels {
   const std::vector<std::int64_t> classes;
   const std::int64_t ignored;  // outside of every class if none is
   const bool ignores;
-  const Array<S> weights;      // empty: all one
+  const Array<S> weights;  // empty: all one
 
   S weight(std::size_t i) const {
     if (skips(i)) return zero<S>();
@@ -26,12 +26,13 @@ struct Labels {
 
 template <class S>
 Labels<S> read_labels(Frame<S>& f, std::int64_t count) {
-  Labels<S> labels{f.exact(1).integers(), f.site().integer("ignore_index"), f.site().has("ignore_index"),
-                   f.has(2) ? f.input(2) : Array<S>()};
+  Labels<S> labels{f.exact(1).integers(), f.site().integer("ignore_index"),
+                   f.site().has("ignore_index"), f.has(2) ? f.input(2) : Array<S>()};
   for (std::size_t i = 0; i < labels.classes.size(); ++i)
     if (!labels.skips(i) && (labels.classes[i] < 0 || labels.classes[i] >= count))
-      throw EvaluationError(f.site().node().op + ".label-range",
-                            fmt::format("label {} is not one of {} classes", labels.classes[i], count));
+      throw EvaluationError(
+          f.site().node().op + ".label-range",
+          fmt::format("label {} is not one of {} classes", labels.classes[i], count));
   return labels;
 }
 
@@ -90,7 +91,8 @@ struct SoftmaxCrossEntropy {
   }
 };
 
-void require_loss(Check& c, std::string_view scores, std::string_view labels, std::string_view weights) {
+void require_loss(Check& c, std::string_view scores, std::string_view labels,
+                  std::string_view weights) {
   c.one_of("reduction", {"none", "sum", "mean"});
   if (!c.rank(scores, at_least(2)) || !c.dims(labels)) return;
   const Dims& x = *c.dims(scores);
@@ -117,27 +119,32 @@ void mean_over_count(Builder& b) {
   b.output(0, b("ReduceMean", {none}, {attribute("keepdims", 0)}));
 }
 
-const std::vector<AttributeRole> kRoles = {{"ignore_index", Role::number}, {"reduction", Role::choice}};
+const std::vector<AttributeRole> kRoles = {{"ignore_index", Role::number},
+                                           {"reduction", Role::choice}};
 
 }  // namespace
 
 std::vector<Operator> loss_operators() {
-  return {{.name = "NegativeLogLikelihoodLoss", .versions = {12, 13, 22},
+  return {{.name = "NegativeLogLikelihoodLoss",
+           .versions = {12, 13, 22},
            .summary = "Minus the log-probability of the labels, weighted by class.",
            .attributes = kRoles,
            .require = [](Check& c) { require_loss(c, "input", "target", "weight"); },
            .infer = infer_loss,
            .meaning = compute<NegativeLogLikelihood>(Pattern::gather),
            .variants = {{"mean-over-count", Variant::Kind::difference,
-                         "losses whose weighted mean divides by the number of labels", mean_over_count}}},
-          {.name = "SoftmaxCrossEntropyLoss", .versions = {12, 13},
+                         "losses whose weighted mean divides by the number of labels",
+                         mean_over_count}}},
+          {.name = "SoftmaxCrossEntropyLoss",
+           .versions = {12, 13},
            .summary = "Minus the log-softmax of the labels' scores, weighted by class.",
            .attributes = kRoles,
            .require = [](Check& c) { require_loss(c, "scores", "labels", "weights"); },
            .infer = infer_loss,
            .meaning = compute<SoftmaxCrossEntropy>(Pattern::rowwise),
            .variants = {{"mean-over-count", Variant::Kind::difference,
-                         "losses whose weighted mean divides by the number of labels", mean_over_count}}}};
+                         "losses whose weighted mean divides by the number of labels",
+                         mean_over_count}}}};
 }
 
 }  // namespace assay

@@ -1,20 +1,14 @@
 // Normalisations: subtract a mean, divide by a deviation, scale and shift.
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
 
 #include "ops/families.h"
 #include "patterns/rows.h"
 
 namespace assay {
 namespace {
-
-// y = (x - mean) / sqrt(variance + epsilon) * scale + shift
-template <class S>
-S standardized(const S& x, const S& mean, const S& variance, const S& epsilon, const S& scale,
-               const S& shift) {
-  return (x - mean) / sqrt(variance + epsilon) * scale + shift;
-}
 
 // Axes [first, rank).
 std::vector<std::int64_t> axes_from(std::int64_t first, std::int64_t rank) {
@@ -49,33 +43,43 @@ bool per_place(const Site& site) { return site.version() < 9 && site.integer("sp
 struct BatchNormalization {
   template <class S>
   void operator()(Frame<S>& f) const {
-    const Array<S> x = f.input(0), scale = f.input(1), shift = f.input(2);
+    const Array<S> scale = f.input(1), shift = f.input(2);
     Array<S> mean = f.input(3), variance = f.input(4);
     const S epsilon = constant<S>(f.site().real("epsilon"));
-    const std::int64_t batch = x.shape[0], inner = per_place(f.site()) ? 1 : places(x.shape);
-    const std::int64_t groups = mean.size();
-    if (trains(f.site())) train(f, x, mean, variance);
-    Array<S> y(x.shape);
-    for (std::int64_t b = 0; b < batch; ++b)
-      for (std::int64_t g = 0; g < groups; ++g)
-        normalize(x, y, (b * groups + g) * inner, inner, mean[g], variance[g], epsilon, scale[g], shift[g]);
-    f.output(0, y);
+    const Shape& shape = f.shape(0);
+    const std::int64_t inner = per_place(f.site()) ? 1 : places(shape), groups = mean.size();
+    if (trains(f.site())) train(f, f.input(0), mean, variance);
+    std::vector<S> factors;
+    for (std::int64_t g = 0; g < groups; ++g)
+      factors.push_back(scale[g] / sqrt(variance[g] + epsilon));
+    Settler<S> settler(f.call().output_type(0), shape);
+    const Rounding& rules = rounding();
+    for_rows(shape[0] * groups, inner, [&](std::int64_t begin, std::int64_t end) {
+      const RoundingScope scope(rules);
+      std::vector<S> row(static_cast<std::size_t>(inner));
+      for (std::int64_t r = begin; r < end; ++r) {
+        const std::int64_t g = r % groups;
+        load<S>(f.call().input(0), r * inner, (r + 1) * inner, row.data());
+        normalize(std::span<S>(row), mean[g], factors[static_cast<std::size_t>(g)], shift[g]);
+        settler.put(r * inner, inner, row.data());
+      }
+    });
+    f.output(0, settler.finish());
   }
 
   static std::int64_t places(const Shape& shape) {
     return shape.size() < 2 ? 1 : element_count(std::span(shape).subspan(2));
   }
 
+  // (x - mean) * factor + shift; runtimes fold it into x * factor + (shift - mean * factor), so a
+  // bound takes the three terms in any order.
   template <class S>
-  static void normalize(const Array<S>& x, Array<S>& y, std::int64_t begin, std::int64_t count,
-                        const S& mean, const S& variance, const S& epsilon, const S& scale,
-                        const S& shift) {
-    if constexpr (Plain<S>) {  // the root is the same for the whole channel
-      const S factor = scale / sqrt(variance + epsilon);
-      for (std::int64_t i = begin; i < begin + count; ++i) y[i] = (x[i] - mean) * factor + shift;
+  static void normalize(std::span<S> row, const S& mean, const S& factor, const S& shift) {
+    if constexpr (Plain<S>) {
+      for (S& x : row) x = (x - mean) * factor + shift;
     } else {
-      for (std::int64_t i = begin; i < begin + count; ++i)
-        y[i] = standardized(x[i], mean, variance, epsilon, scale, shift);
+      const S center = -(mean * factor);
+      for (S& x : row) x = sum(std::span<const S>(std::array<S, 3>{x * factor, center, shift}));
     }
   }
 
@@ -84,8 +88,9 @@ struct BatchNormalization {
   static void train(Frame<S>& f, const Array<S>& x, Array<S>& mean, Array<S>& variance) {
     const double momentum = f.site().real("momentum");
     const auto rank = static_cast<std::int64_t>(x.shape.size());
-    const RowLayout layout = row_layout(
-        x.shape, per_place(f.site()) || rank < 2 ? std::vector<std::int64_t>{0} : all_but_channel(rank));
+    const RowLayout layout =
+        row_layout(x.shape, per_place(f.site()) || rank < 2 ? std::vector<std::int64_t>{0}
+                                                            : all_but_channel(rank));
     Array<S> running_mean = mean, running_variance = variance;
     std::vector<S> buffer;
     for (std::int64_t g = 0; g < mean.size(); ++g) {
@@ -108,7 +113,8 @@ void require_batch_norm(Check& c) {
   if (!c.rank("X", at_least(1))) return;
   const Dims& x = *c.dims("X");
   const Dim channels = x.size() > 1 ? x[1] : Dim(1);
-  for (std::string_view name : {"scale", "B", older ? "mean" : "input_mean", older ? "var" : "input_var"})
+  for (std::string_view name :
+       {"scale", "B", older ? "mean" : "input_mean", older ? "var" : "input_var"})
     if (per_place(c.site))
       c.rank(name, at_least(1));
     else if (c.rank(name, exactly(1)))
@@ -136,13 +142,13 @@ void batch_statistics_mixed_in(Builder& b) {
   const std::string spread = b("Sub", {x, center});
   const std::string variance =
       b("ReduceMean", {b("Mul", {spread, spread}), axes}, {attribute("keepdims", 0)});
-  const std::string m = b.like(0, b.site().real("momentum")), rest = b.like(0, 1 - b.site().real("momentum"));
+  const std::string m = b.like(0, b.site().real("momentum")),
+                    rest = b.like(0, 1 - b.site().real("momentum"));
   const auto mix = [&](const std::string& running, const std::string& current) {
     return b("Add", {b("Mul", {running, m}), b("Mul", {current, rest})});
   };
   const std::string mean = mix(b.input(3), b("ReduceMean", {x, axes}, {attribute("keepdims", 0)}));
-  b.output(0, b("BatchNormalization",
-                {x, b.input(1), b.input(2), mean, mix(b.input(4), variance)},
+  b.output(0, b("BatchNormalization", {x, b.input(1), b.input(2), mean, mix(b.input(4), variance)},
                 {attribute("epsilon", b.site().real("epsilon"))}));
 }
 
@@ -151,7 +157,8 @@ void epsilon_outside_the_root(Builder& b) {
   Shape to(rank, 1);
   if (rank > 1) to[1] = -1;
   const auto spread = [&](std::size_t i) { return b("Reshape", {b.input(i), b.integers(to)}); };
-  const std::string deviation = b("Add", {b("Sqrt", {spread(4)}), b.like(0, b.site().real("epsilon"))});
+  const std::string deviation =
+      b("Add", {b("Sqrt", {spread(4)}), b.like(0, b.site().real("epsilon"))});
   const std::string normal = b("Div", {b("Sub", {b.input(0), spread(3)}), deviation});
   b.output(0, b("Add", {b("Mul", {normal, spread(1)}), spread(2)}));
 }
@@ -159,19 +166,25 @@ void epsilon_outside_the_root(Builder& b) {
 void default_epsilon(Builder& b) { b.output(0, b.again({attribute("epsilon", 1e-5)}).front()); }
 
 Operator batch_normalization() {
-  return {.name = "BatchNormalization", .versions = {1, 6, 7, 9, 14, 15},
-          .summary = "(x - mean) / sqrt(variance + epsilon) * scale + B, with given or own statistics.",
-          .attributes = {{"consumed_inputs", Role::number}, {"epsilon", Role::epsilon},
-                         {"is_test", Role::flag}, {"momentum", Role::ratio}, {"spatial", Role::flag},
-                         {"training_mode", Role::flag}},
-          .require = require_batch_norm, .infer = infer_batch_norm,
-          .meaning = compute<BatchNormalization>(Pattern::rowwise),
-          .variants = {{"batch-statistics-mixed-in", Variant::Kind::defect,
-                        "onnx.reference 1.23 at opsets 9 to 13", batch_statistics_mixed_in},
-                       {"epsilon-outside-the-root", Variant::Kind::difference,
-                        "implementations that add epsilon to the deviation", epsilon_outside_the_root},
-                       {"default-epsilon", Variant::Kind::defect,
-                        "Keras 2.1 on CNTK, which ignores the given epsilon", default_epsilon}}};
+  return {
+      .name = "BatchNormalization",
+      .versions = {1, 6, 7, 9, 14, 15},
+      .summary = "(x - mean) / sqrt(variance + epsilon) * scale + B, with given or own statistics.",
+      .attributes = {{"consumed_inputs", Role::number},
+                     {"epsilon", Role::epsilon},
+                     {"is_test", Role::flag},
+                     {"momentum", Role::ratio},
+                     {"spatial", Role::flag},
+                     {"training_mode", Role::flag}},
+      .require = require_batch_norm,
+      .infer = infer_batch_norm,
+      .meaning = compute<BatchNormalization>(Pattern::rowwise),
+      .variants = {{"batch-statistics-mixed-in", Variant::Kind::defect,
+                    "onnx.reference 1.23 at opsets 9 to 13", batch_statistics_mixed_in},
+                   {"epsilon-outside-the-root", Variant::Kind::difference,
+                    "implementations that add epsilon to the deviation", epsilon_outside_the_root},
+                   {"default-epsilon", Variant::Kind::defect,
+                    "Keras 2.1 on CNTK, which ignores the given epsilon", default_epsilon}}};
 }
 
 // One mean and variance a row; scale and shift by the place of the element.
@@ -208,9 +221,10 @@ struct InstanceNormalization {
     const auto rank = static_cast<std::int64_t>(x.shape.size());
     const std::int64_t inner = BatchNormalization::places(x.shape), channels = x.shape[1];
     const auto channel = [&](std::int64_t at) { return at / inner % channels; };
-    f.output(0, normalize_rows(x, {axes_from(2, rank), x.shape}, constant<S>(f.site().real("epsilon")),
-                               [&](std::int64_t at) { return scale[channel(at)]; },
-                               [&](std::int64_t at) { return shift[channel(at)]; }));
+    f.output(0, normalize_rows(
+                    x, {axes_from(2, rank), x.shape}, constant<S>(f.site().real("epsilon")),
+                    [&](std::int64_t at) { return scale[channel(at)]; },
+                    [&](std::int64_t at) { return shift[channel(at)]; }));
   }
 };
 
@@ -233,19 +247,23 @@ void sample_variance(Builder& b) {
   const std::string variance = b("Div", {total, b.like(0, n - 1)});
   Shape to(x.size() - 1, 1);
   to[0] = -1;
-  const std::string scale = b("Reshape", {b.input(1), b.integers(to)}), shift = b("Reshape", {b.input(2), b.integers(to)});
+  const std::string scale = b("Reshape", {b.input(1), b.integers(to)}),
+                    shift = b("Reshape", {b.input(2), b.integers(to)});
   const std::string root = b("Sqrt", {b("Add", {variance, b.like(0, b.site().real("epsilon"))})});
   b.output(0, b("Add", {b("Mul", {b("Div", {spread, root}), scale}), shift}));
 }
 
 Operator instance_normalization() {
-  return {.name = "InstanceNormalization", .versions = {1, 6, 22},
+  return {.name = "InstanceNormalization",
+          .versions = {1, 6, 22},
           .summary = "Each channel of each instance standardised, scaled and shifted.",
           .attributes = {{"consumed_inputs", Role::number}, {"epsilon", Role::epsilon}},
-          .require = require_instance_norm, .infer = same_as_first,
+          .require = require_instance_norm,
+          .infer = same_as_first,
           .meaning = compute<InstanceNormalization>(Pattern::rowwise),
           .variants = {{"sample-variance", Variant::Kind::difference,
-                        "implementations with the unbiased variance, divided by n - 1", sample_variance}}};
+                        "implementations with the unbiased variance, divided by n - 1",
+                        sample_variance}}};
 }
 
 // Version 18 has scale and bias for each group, 21 for each channel.
@@ -253,7 +271,8 @@ struct GroupNormalization {
   template <class S>
   void operator()(Frame<S>& f) const {
     const Array<S> x = f.input(0), scale = f.input(1), shift = f.input(2);
-    const std::int64_t groups = f.site().integer("num_groups"), inner = BatchNormalization::places(x.shape);
+    const std::int64_t groups = f.site().integer("num_groups"),
+                       inner = BatchNormalization::places(x.shape);
     const std::int64_t channels = x.shape[1];
     const bool by_group = f.site().version() < 21;
     const auto index = [&](std::int64_t at) {
@@ -261,9 +280,10 @@ struct GroupNormalization {
       return by_group ? channel / (channels / groups) : channel;
     };
     const GroupStatistics g{{2}, {x.shape[0], groups, channels / groups * inner}};
-    f.output(0, normalize_rows(x, g, constant<S>(f.site().real("epsilon")),
-                               [&](std::int64_t at) { return scale[index(at)]; },
-                               [&](std::int64_t at) { return shift[index(at)]; }));
+    f.output(0, normalize_rows(
+                    x, g, constant<S>(f.site().real("epsilon")),
+                    [&](std::int64_t at) { return scale[index(at)]; },
+                    [&](std::int64_t at) { return shift[index(at)]; }));
   }
 };
 
@@ -275,16 +295,21 @@ void require_group_norm(Check& c) {
   const Dim expected = c.site.version() < 21 ? Dim(groups) : channels;
   for (std::string_view name : {"scale", "bias"})
     if (c.rank(name, exactly(1)))
-      c.weight_extent(name, 0, expected, c.site.version() < 21 ? "num_groups" : "the channels of X");
+      c.weight_extent(name, 0, expected,
+                      c.site.version() < 21 ? "num_groups" : "the channels of X");
 }
 
 void one_group(Builder& b) { b.output(0, b.again({attribute("num_groups", 1)}).front()); }
 
 Operator group_normalization() {
-  return {.name = "GroupNormalization", .versions = {18, 21},
+  return {.name = "GroupNormalization",
+          .versions = {18, 21},
           .summary = "Groups of channels of each instance standardised, scaled and shifted.",
-          .attributes = {{"epsilon", Role::epsilon}, {"num_groups", Role::count}, {"stash_type", Role::type}},
-          .require = require_group_norm, .infer = same_as_first,
+          .attributes = {{"epsilon", Role::epsilon},
+                         {"num_groups", Role::count},
+                         {"stash_type", Role::type}},
+          .require = require_group_norm,
+          .infer = same_as_first,
           .meaning = compute<GroupNormalization>(Pattern::rowwise),
           .variants = {{"one-group", Variant::Kind::defect,
                         "layer normalisation put in its place by a converter", one_group}}};
@@ -301,7 +326,8 @@ class Broadcasting {
       : extents_(to), strides_(broadcast_strides(from, to)) {}
   std::int64_t operator()(std::int64_t at) const {
     std::int64_t index = 0;
-    for (std::size_t d = extents_.size(); d-- > 0; at /= extents_[d]) index += at % extents_[d] * strides_[d];
+    for (std::size_t d = extents_.size(); d-- > 0; at /= extents_[d])
+      index += at % extents_[d] * strides_[d];
     return index;
   }
 
@@ -318,10 +344,11 @@ struct LayerNormalization {
     const auto rank = static_cast<std::int64_t>(x.shape.size());
     const Broadcasting by_scale(scale.shape, x.shape), by_shift(shift.shape, x.shape);
     std::vector<S> means, inverses;
-    f.output(0, normalize_rows(x, {axes_from(first_axis(f.site(), x.shape.size()), rank), x.shape},
-                               constant<S>(f.site().real("epsilon")),
-                               [&](std::int64_t at) { return scale[by_scale(at)]; },
-                               [&](std::int64_t at) { return shift[by_shift(at)]; }, &means, &inverses));
+    f.output(0, normalize_rows(
+                    x, {axes_from(first_axis(f.site(), x.shape.size()), rank), x.shape},
+                    constant<S>(f.site().real("epsilon")),
+                    [&](std::int64_t at) { return scale[by_scale(at)]; },
+                    [&](std::int64_t at) { return shift[by_shift(at)]; }, &means, &inverses));
     if (f.wants(1)) put(f, 1, std::move(means));
     if (f.wants(2)) put(f, 2, std::move(inverses));
   }
@@ -351,7 +378,8 @@ void infer_layer_norm(Infer& n) {
       continue;
     }
     Dims dims = *x;
-    for (auto d = static_cast<std::size_t>(first_axis(n.site, x->size())); d < dims.size(); ++d) dims[d] = 1;
+    for (auto d = static_cast<std::size_t>(first_axis(n.site, x->size())); d < dims.size(); ++d)
+      dims[d] = 1;
     n.output(i, stash, dims);
   }
 }
@@ -361,7 +389,8 @@ struct RmsNormalization {
   void operator()(Frame<S>& f) const {
     const Array<S> x = f.input(0), scale = f.input(1);
     const auto rank = static_cast<std::int64_t>(x.shape.size());
-    const RowLayout layout = row_layout(x.shape, axes_from(first_axis(f.site(), x.shape.size()), rank));
+    const RowLayout layout =
+        row_layout(x.shape, axes_from(first_axis(f.site(), x.shape.size()), rank));
     const Broadcasting by_scale(scale.shape, x.shape);
     const S epsilon = constant<S>(f.site().real("epsilon"));
     const S count = constant<S>(static_cast<double>(layout.offsets.size()));
@@ -387,30 +416,38 @@ void require_rms_norm(Check& c) {
 
 void layer_epsilon_outside(Builder& b) {
   const auto rank = static_cast<std::int64_t>(b.site().dims(0)->size());
-  const std::string axes = b.integers(axes_from(first_axis(b.site(), static_cast<std::size_t>(rank)), rank));
+  const std::string axes =
+      b.integers(axes_from(first_axis(b.site(), static_cast<std::size_t>(rank)), rank));
   const std::string spread = b("Sub", {b.input(0), b("ReduceMean", {b.input(0), axes})});
   const std::string root = b("Sqrt", {b("ReduceMean", {b("Mul", {spread, spread}), axes})});
-  const std::string normal = b("Div", {spread, b("Add", {root, b.like(0, b.site().real("epsilon"))})});
+  const std::string normal =
+      b("Div", {spread, b("Add", {root, b.like(0, b.site().real("epsilon"))})});
   const std::string scaled = b("Mul", {normal, b.input(1)});
   b.output(0, b.has(2) ? b("Add", {scaled, b.input(2)}) : scaled);
 }
 
 Operator layer_normalization() {
-  return {.name = "LayerNormalization", .versions = {17},
-          .summary = "The axes from `axis` on standardised, scaled and shifted.",
-          .attributes = {{"axis", Role::axis}, {"epsilon", Role::epsilon}, {"stash_type", Role::type}},
-          .require = require_layer_norm, .infer = infer_layer_norm,
-          .meaning = compute<LayerNormalization>(Pattern::rowwise),
-          .variants = {{"epsilon-outside-the-root", Variant::Kind::difference,
-                        "implementations that add epsilon to the deviation", layer_epsilon_outside}}};
+  return {
+      .name = "LayerNormalization",
+      .versions = {17},
+      .summary = "The axes from `axis` on standardised, scaled and shifted.",
+      .attributes = {{"axis", Role::axis}, {"epsilon", Role::epsilon}, {"stash_type", Role::type}},
+      .require = require_layer_norm,
+      .infer = infer_layer_norm,
+      .meaning = compute<LayerNormalization>(Pattern::rowwise),
+      .variants = {{"epsilon-outside-the-root", Variant::Kind::difference,
+                    "implementations that add epsilon to the deviation", layer_epsilon_outside}}};
 }
 
 Operator rms_normalization() {
-  return {.name = "RMSNormalization", .versions = {23},
-          .summary = "The axes from `axis` on divided by their root mean square, and scaled.",
-          .attributes = {{"axis", Role::axis}, {"epsilon", Role::epsilon}, {"stash_type", Role::type}},
-          .require = require_rms_norm, .infer = same_as_first,
-          .meaning = compute<RmsNormalization>(Pattern::rowwise)};
+  return {
+      .name = "RMSNormalization",
+      .versions = {23},
+      .summary = "The axes from `axis` on divided by their root mean square, and scaled.",
+      .attributes = {{"axis", Role::axis}, {"epsilon", Role::epsilon}, {"stash_type", Role::type}},
+      .require = require_rms_norm,
+      .infer = same_as_first,
+      .meaning = compute<RmsNormalization>(Pattern::rowwise)};
 }
 
 // The standard divides by the deviation plus 1e-9.
@@ -429,7 +466,8 @@ std::vector<std::int64_t> given_axes(const Call& call) {
 }
 
 Operator mean_variance_normalization() {
-  return {.name = "MeanVarianceNormalization", .versions = {9, 13},
+  return {.name = "MeanVarianceNormalization",
+          .versions = {9, 13},
           .summary = "The row with its mean taken away, divided by its deviation.",
           .attributes = {{"axes", Role::axes}},
           .require = [](Check& c) { c.axes("axes", "X"); },
@@ -440,7 +478,7 @@ Operator mean_variance_normalization() {
 }  // namespace
 
 std::vector<Operator> norm_operators() {
-  return {batch_normalization(), group_normalization(),          instance_normalization(),
+  return {batch_normalization(), group_normalization(),         instance_normalization(),
           layer_normalization(), mean_variance_normalization(), rms_normalization()};
 }
 

@@ -1,8 +1,8 @@
 // Reductions: the elements along some axes become one.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <limits>
+
+#include <fmt/format.h>
 
 #include "ops/families.h"
 #include "patterns/rows.h"
@@ -36,14 +36,16 @@ std::vector<std::int64_t> axes_of_call(const Call& call) {
 void require_axes(Check& c) {
   const auto rank = c.rank_of("data");
   const auto axes = given_axes(c.site);
-  if (!rank || !axes) return c.undecided("axis-range", rank ? "the elements of axes" : "the rank of data");
+  if (!rank || !axes)
+    return c.undecided("axis-range", rank ? "the elements of axes" : "the rank of data");
   c.axes("axes", *axes, *rank);
 }
 
 Dims reduced_dims(const Dims& x, const std::vector<std::int64_t>& axes, bool keep) {
   Dims y;
   for (std::size_t d = 0; d < x.size(); ++d) {
-    const bool gone = std::find(axes.begin(), axes.end(), static_cast<std::int64_t>(d)) != axes.end();
+    const bool gone =
+        std::find(axes.begin(), axes.end(), static_cast<std::int64_t>(d)) != axes.end();
     if (!gone) y.push_back(x[d]);
     if (gone && keep) y.emplace_back(1);
   }
@@ -160,8 +162,12 @@ Operator entry(std::string_view name, std::vector<int> versions, std::string_vie
   const bool has_input = versions.back() >= 13;
   std::vector<AttributeRole> roles = {{"axes", Role::axes}, {"keepdims", Role::flag}};
   if (has_input) roles.push_back({"noop_with_empty_axes", Role::flag});
-  return {.name = name, .versions = std::move(versions), .summary = summary,
-          .attributes = std::move(roles), .require = require_axes, .infer = infer_reduce,
+  return {.name = name,
+          .versions = std::move(versions),
+          .summary = summary,
+          .attributes = std::move(roles),
+          .require = require_axes,
+          .infer = infer_reduce,
           .meaning = std::move(meaning)};
 }
 
@@ -240,7 +246,8 @@ struct ArgLargest : Arg {
   explicit ArgLargest(const Call& call) : Arg{true, call.site.integer("select_last_index") != 0} {}
 };
 struct ArgSmallest : Arg {
-  explicit ArgSmallest(const Call& call) : Arg{false, call.site.integer("select_last_index") != 0} {}
+  explicit ArgSmallest(const Call& call)
+      : Arg{false, call.site.integer("select_last_index") != 0} {}
 };
 
 std::vector<std::int64_t> arg_axis(const Call& call) {
@@ -252,10 +259,12 @@ std::vector<std::int64_t> arg_axis(const Call& call) {
 void require_arg(Check& c) {
   const auto rank = c.rank_of("data");
   if (!rank) return c.undecided("axis-range", "the rank of data");
-  if (!c.axis("axis", c.site.integer("axis"), between(-std::max<std::int64_t>(*rank, 1), std::max<std::int64_t>(*rank, 1) - 1)))
+  if (!c.axis("axis", c.site.integer("axis"),
+              between(-std::max<std::int64_t>(*rank, 1), std::max<std::int64_t>(*rank, 1) - 1)))
     return;
   if (*rank == 0) return;
-  const Dim& extent = (*c.dims("data"))[static_cast<std::size_t>(*normalize_axis(c.site.integer("axis"), *rank))];
+  const Dim& extent =
+      (*c.dims("data"))[static_cast<std::size_t>(*normalize_axis(c.site.integer("axis"), *rank))];
   if (extent.known())
     c.shape(extent.value > 0, "not-empty", "a row with elements", to_text(*c.dims("data")));
 }
@@ -269,14 +278,23 @@ void infer_arg(Infer& n) {
   n.output(0, ElementType::i64, reduced_dims(*x, axes, n.site.integer("keepdims", 1) != 0));
 }
 
-void last_of_equals(Builder& b) { b.output(0, b.again({attribute("select_last_index", 1)}).front()); }
+void last_of_equals(Builder& b) {
+  b.output(0, b.again({attribute("select_last_index", 1)}).front());
+}
 
 Operator arg_entry(std::string_view name, std::string_view summary, Meaning meaning) {
-  return {.name = name, .versions = {1, 11, 12, 13}, .summary = summary,
-          .attributes = {{"axis", Role::axis}, {"keepdims", Role::flag}, {"select_last_index", Role::flag}},
-          .require = require_arg, .infer = infer_arg, .meaning = std::move(meaning),
+  return {.name = name,
+          .versions = {1, 11, 12, 13},
+          .summary = summary,
+          .attributes = {{"axis", Role::axis},
+                         {"keepdims", Role::flag},
+                         {"select_last_index", Role::flag}},
+          .require = require_arg,
+          .infer = infer_arg,
+          .meaning = std::move(meaning),
           .variants = {{"last-of-equals", Variant::Kind::difference,
-                        "accelerators whose parallel reduction keeps the last of equal elements", last_of_equals}}};
+                        "accelerators whose parallel reduction keeps the last of equal elements",
+                        last_of_equals}}};
 }
 
 }  // namespace
@@ -303,11 +321,13 @@ std::vector<Operator> reduce_operators() {
       entry("ReduceLogSum", {1, 11, 13, 18, 28}, "log of the sum of the row.",
             reduce<LogSum, axes_of_call>()),
       log_sum_exp,
-      entry("ReduceMax", {1, 11, 12, 13, 18, 20}, "The largest element of the row; NaN if one is NaN.",
+      entry("ReduceMax", {1, 11, 12, 13, 18, 20},
+            "The largest element of the row; NaN if one is NaN.",
             reduce<Largest, axes_of_call, RealsAndIntegers>()),
       entry("ReduceMean", {1, 11, 13, 18}, "The mean of the row.",
             reduce<Mean, axes_of_call, RealsAndIntegers>()),
-      entry("ReduceMin", {1, 11, 12, 13, 18, 20}, "The smallest element of the row; NaN if one is NaN.",
+      entry("ReduceMin", {1, 11, 12, 13, 18, 20},
+            "The smallest element of the row; NaN if one is NaN.",
             reduce<Smallest, axes_of_call, RealsAndIntegers>()),
       entry("ReduceProd", {1, 11, 13, 18}, "The product of the row.",
             reduce<Product, axes_of_call, RealsAndIntegers>()),

@@ -1,8 +1,9 @@
 // Operators on rows: the elements along one axis depend on each other.
+#include "patterns/rows.h"
+
 #include <algorithm>
 
 #include "ops/families.h"
-#include "patterns/rows.h"
 
 namespace assay {
 namespace {
@@ -73,7 +74,8 @@ struct LpNormalization {
 struct Running {
   bool exclusive, reverse;
   explicit Running(const Call& call)
-      : exclusive(call.site.integer("exclusive") != 0), reverse(call.site.integer("reverse") != 0) {}
+      : exclusive(call.site.integer("exclusive") != 0),
+        reverse(call.site.integer("reverse") != 0) {}
 
   template <class S, class Fold>
   void run(std::span<const S> x, std::span<S> y, const Fold& fold) const {
@@ -147,7 +149,8 @@ void along_last_axis(Builder& b) {
 }
 
 void log_of_softmax(Builder& b) {
-  b.output(0, b("Log", {b("Softmax", {b.input(0)}, {attribute("axis", b.site().integer("axis"))})}));
+  b.output(0,
+           b("Log", {b("Softmax", {b.input(0)}, {attribute("axis", b.site().integer("axis"))})}));
 }
 
 void zero_norm_is_nan(Builder& b) {
@@ -157,17 +160,25 @@ void zero_norm_is_nan(Builder& b) {
 }
 
 Operator row_entry(std::string_view name, std::string_view summary, Meaning meaning) {
-  return {.name = name, .versions = {1, 11, 13}, .summary = summary,
-          .attributes = {{"axis", Role::axis}}, .require = require_axis, .infer = same_as_first,
+  return {.name = name,
+          .versions = {1, 11, 13},
+          .summary = summary,
+          .attributes = {{"axis", Role::axis}},
+          .require = require_axis,
+          .infer = same_as_first,
           .meaning = std::move(meaning)};
 }
 
 Operator running_entry(std::string_view name, std::vector<int> versions, std::string_view summary,
                        Meaning meaning) {
   meaning.pattern = Pattern::prefix;
-  return {.name = name, .versions = std::move(versions), .summary = summary,
+  return {.name = name,
+          .versions = std::move(versions),
+          .summary = summary,
           .attributes = {{"exclusive", Role::flag}, {"reverse", Role::flag}},
-          .require = require_running, .infer = same_as_first, .meaning = std::move(meaning)};
+          .require = require_running,
+          .infer = same_as_first,
+          .meaning = std::move(meaning)};
 }
 
 }  // namespace
@@ -177,14 +188,18 @@ std::vector<Operator> rows_operators() {
                                rowwise<Softmax, softmax_axes>());
   softmax.variants = {{"along-last-axis", Variant::Kind::difference,
                        "converters that read opset 13's axis into older files", along_last_axis}};
-  Operator log_softmax = row_entry("LogSoftmax", "log of the softmax of the row, without underflow.",
-                                   rowwise<LogSoftmax, softmax_axes>());
+  Operator log_softmax =
+      row_entry("LogSoftmax", "log of the softmax of the row, without underflow.",
+                rowwise<LogSoftmax, softmax_axes>());
   log_softmax.variants = {{"log-of-softmax", Variant::Kind::defect,
-                           "hand-written losses: minus infinity where the softmax underflows", log_of_softmax}};
-  Operator norm = {.name = "LpNormalization", .versions = {1, 22},
+                           "hand-written losses: minus infinity where the softmax underflows",
+                           log_of_softmax}};
+  Operator norm = {.name = "LpNormalization",
+                   .versions = {1, 22},
                    .summary = "The row divided by its norm; zero where the norm is zero.",
                    .attributes = {{"axis", Role::axis}, {"p", Role::number}},
-                   .require = require_norm, .infer = same_as_first,
+                   .require = require_norm,
+                   .infer = same_as_first,
                    .meaning = rowwise<LpNormalization, one_axis>(),
                    .variants = {{"zero-norm-is-nan", Variant::Kind::difference,
                                  "implementations that divide without looking", zero_norm_is_nan}}};
@@ -194,7 +209,9 @@ std::vector<Operator> rows_operators() {
                         rowwise<RunningSum, running_axis, RealsAndIntegers>()),
           row_entry("Hardmax", "One at the first largest element of the row, zero elsewhere.",
                     rowwise<Hardmax, softmax_axes>()),
-          log_softmax, norm, softmax};
+          log_softmax,
+          norm,
+          softmax};
 }
 
 }  // namespace assay

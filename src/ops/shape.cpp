@@ -232,6 +232,13 @@ void infer_squeeze(Infer& n) {
   n.output(0, n.element(0), y);
 }
 
+// An empty list of axes names none; ONNX Runtime reads it as no list at all.
+void empty_axes_mean_all(Builder& b) {
+  const Numbers axes = numbers(b.site(), "axes", 1);
+  const bool empty = axes.values && axes.values->empty();
+  b.output(0, empty ? b("Squeeze", {b.input(0)}) : b.again().front());
+}
+
 Operator squeeze() {
   return {.name = "Squeeze",
           .versions = {1, 11, 13, 21, 23, 24, 25},
@@ -239,7 +246,9 @@ Operator squeeze() {
           .attributes = {{"axes", Role::axes}},
           .require = require_squeeze,
           .infer = infer_squeeze,
-          .meaning = reshape()};
+          .meaning = reshape(),
+          .variants = {{"empty-axes-mean-all", Variant::Kind::difference, "ONNX Runtime 1.31",
+                        empty_axes_mean_all}}};
 }
 
 void require_unsqueeze(Check& c) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -10,8 +11,13 @@
 namespace assay {
 
 std::vector<std::int64_t> whole_numbers(const Tensor& tensor) {
-  if (!is_real(tensor.type())) return tensor.integers();
   std::vector<std::int64_t> result;
+  if (!is_real(tensor.type())) {
+    result = tensor.integers();
+    if (tensor.type() == ElementType::u64)  // beyond 2^63 they come out negative
+      for (std::int64_t& x : result) x = x < 0 ? std::numeric_limits<std::int64_t>::max() : x;
+    return result;
+  }
   constexpr double kEnd = 0x1p62;
   for (double x : tensor.reals())
     result.push_back(
@@ -42,10 +48,16 @@ std::vector<std::size_t> normalized(const std::vector<std::int64_t>& axes, std::
 
 std::size_t axis_of(const Site& site, std::string_view attribute, std::size_t rank,
                     std::int64_t fallback) {
+  const auto axis = find_axis(site, attribute, rank, fallback);
+  ASSAY_CHECK(axis.has_value());
+  return *axis;
+}
+
+std::optional<std::size_t> find_axis(const Site& site, std::string_view attribute, std::size_t rank,
+                                     std::int64_t fallback) {
   const auto axis =
       normalize_axis(site.integer(attribute, fallback), static_cast<std::int64_t>(rank));
-  ASSAY_CHECK(axis.has_value());
-  return static_cast<std::size_t>(*axis);
+  return axis ? std::optional(static_cast<std::size_t>(*axis)) : std::nullopt;
 }
 
 bool sensible_size(Check& c, const Dims& output) {
@@ -65,6 +77,31 @@ bool require_axis(Check& c, std::string_view input, std::int64_t fallback) {
   const std::int64_t axis = c.site.integer("axis", fallback);
   if (axis >= -*rank && axis < *rank) return true;
   return c.axis("axis", axis, between(-*rank, *rank - 1));
+}
+
+bool require_indices(Check& c, std::string_view input, const Dim& extent) {
+  const Tensor* known = c.site.constant(*c.index_of(input));
+  if (!known || !extent.known()) {
+    c.undecided("index-range", fmt::format("the elements of {}", input));
+    return false;
+  }
+  const auto check = [&]<class T>(std::span<const T> values) {
+    for (const T value : values)
+      if (value < -extent.value || value >= extent.value)
+        return c.argument(false, "index-range",
+                          fmt::format("{} from {} to {}", input, -extent.value, extent.value - 1),
+                          fmt::format("{}", value));
+    return true;
+  };
+  if (known->type() == ElementType::i32) return check(known->data<std::int32_t>());
+  return check(known->data<std::int64_t>());
+}
+
+Around around(const Shape& shape, std::size_t axis) {
+  Around result;
+  for (std::size_t d = 0; d < shape.size(); ++d)
+    if (d != axis) (d < axis ? result.outer : result.inner) *= shape[d];
+  return result;
 }
 
 Meaning reshape() {

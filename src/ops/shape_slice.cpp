@@ -142,22 +142,38 @@ std::vector<Movement> slice_movement(const Call& call) {
   return {{{region}, {}, true}};
 }
 
-// numpy takes nothing where a backward slice starts before the first element; the standard moves
-// the start to the first element.
-void early_start_is_empty(Builder& b) {
+// The slice with its ends along each axis as `change` leaves them.
+template <class Change>
+void changed_slice(Builder& b, const Change& change) {
   const SliceNumbers s = slice_numbers(b.site());
   const Dims& x = *b.site().dims(0);
   std::vector<std::int64_t> starts = *s.starts.values, ends = *s.ends.values;
   const std::vector<std::size_t> axes = slice_axes(s, starts.size(), x.size());
-  for (std::size_t i = 0; i < axes.size(); ++i) {
-    const bool backward = s.steps.given && (*s.steps.values)[i] < 0;
-    if (backward && starts[i] < -x[axes[i]].value) starts[i] = ends[i] = 0;
-  }
   const std::vector<std::int64_t> places(axes.begin(), axes.end());
   const std::vector<std::int64_t> steps =
       s.steps.given ? *s.steps.values : std::vector<std::int64_t>(axes.size(), 1);
+  for (std::size_t i = 0; i < axes.size(); ++i)
+    if (steps[i] < 0) change(x[axes[i]].value, starts[i], ends[i]);
   b.output(0, b("Slice", {b.input(0), b.integers(starts), b.integers(ends), b.integers(places),
                           b.integers(steps)}));
+}
+
+// numpy takes nothing where a backward slice starts before the first element; the standard moves
+// the start to the first element.
+void early_start_is_empty(Builder& b) {
+  changed_slice(b, [](std::int64_t extent, std::int64_t& start, std::int64_t& end) {
+    if (start < -extent) start = end = 0;
+  });
+}
+
+// The largest number as the end of a backward slice leaves nothing; ONNX Runtime takes it for "as
+// far as there is".
+void largest_end_is_the_beginning(Builder& b) {
+  changed_slice(b, [](std::int64_t, std::int64_t&, std::int64_t& end) {
+    if (end == std::numeric_limits<std::int32_t>::max() ||
+        end == std::numeric_limits<std::int64_t>::max())
+      end = std::numeric_limits<std::int64_t>::min();
+  });
 }
 
 Operator slice() {
@@ -169,7 +185,9 @@ Operator slice() {
           .infer = infer_slice,
           .meaning = move(slice_movement),
           .variants = {{"early-start-is-empty", Variant::Kind::difference,
-                        "numpy and onnx.reference", early_start_is_empty}}};
+                        "numpy and onnx.reference", early_start_is_empty},
+                       {"largest-end-is-the-beginning", Variant::Kind::difference,
+                        "ONNX Runtime 1.31", largest_end_is_the_beginning}}};
 }
 
 }  // namespace

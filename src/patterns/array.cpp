@@ -26,21 +26,31 @@ Interval settle_integer(ElementType type, Interval range) {
   return inner;
 }
 
+// The number of the format at or beyond `end` in the given direction. What the format cannot hold
+// is `overflowed`, and the end its largest number (or infinity).
+double outward(ElementType type, double end, double direction, bool* overflowed) {
+  const FloatFormat& format = format_of(type);
+  double nearest = round_to(type, end);
+  if (std::isnan(nearest)) {
+    *overflowed = true;
+    return std::copysign(format.largest, end);
+  }
+  const bool inside = direction < 0 ? nearest > end : nearest < end;
+  // One step of the format outward, found through twice the rounding distance.
+  if (inside) nearest = round_to(type, end + 2 * (end - nearest));
+  if (!std::isnan(nearest)) return nearest;
+  *overflowed = true;
+  return std::copysign(format.largest, end);
+}
+
 Interval settle_real(ElementType type, Interval range) {
-  if (!(range.low <= range.high)) return range;
-  const auto outward = [&](double end, double direction) {
-    const double nearest = round_to(type, end);
-    if (std::isnan(nearest)) return end;
-    const bool inside = direction < 0 ? nearest > end : nearest < end;
-    if (!inside) return nearest;
-    // One step of the format outward, found through twice the rounding distance.
-    return round_to(type, end + 2 * (end - nearest));
-  };
-  Interval result{outward(range.low, -1), outward(range.high, 1), range.nan};
-  result.low = std::min(result.low, round_to(type, range.low));
-  result.high = std::max(result.high, round_to(type, range.high));
-  if (!format_of(type).has_infinity && (std::isinf(result.low) || std::isinf(result.high)))
-    result.nan = result.nan || format_of(type).has_nan;
+  const FloatFormat& format = format_of(type);
+  if (range.nan && !format.has_nan) range = hull({0, 0, false}, {range.low, range.high, false});
+  if (!range.has_number()) return range;
+  bool overflowed = false;
+  Interval result{outward(type, range.low, -1, &overflowed),
+                  outward(type, range.high, 1, &overflowed), range.nan};
+  result.nan = result.nan || overflowed;
   return result;
 }
 
@@ -51,8 +61,8 @@ Interval settle_interval(ElementType type, Interval range) {
 void settle_bounded(ElementType type, Bounded given, double* value, double* error) {
   if (is_real(type)) {
     *value = round_to(type, given.value);
-    *error = given.error == kInfinity ? kInfinity
-                                      : given.error + rounding_step(*value, given.value);
+    *error =
+        given.error == kInfinity ? kInfinity : given.error + rounding_step(*value, given.value);
     return;
   }
   *value = given.value;
@@ -63,22 +73,37 @@ void settle_bounded(ElementType type, Bounded given, double* value, double* erro
 
 }  // namespace
 
+namespace {
+
+std::array<Rounding, kElementTypeCount> make_roundings() {
+  std::array<Rounding, kElementTypeCount> table;
+  for (int t = 0; t < kElementTypeCount; ++t) {
+    const auto element = static_cast<ElementType>(t);
+    Rounding& rounding = table[static_cast<std::size_t>(t)];
+    rounding = Rounding::exact();
+    if (!is_real(element)) continue;
+    const FloatFormat& format = format_of(element);
+    rounding = Rounding::of(format.precision, format.min_exponent, format.largest);
+  }
+  return table;
+}
+
+std::array<Rounding, kElementTypeCount>& roundings() {
+  static auto table = make_roundings();
+  return table;
+}
+
+}  // namespace
+
 const Rounding& rounding_of(ElementType type) {
-  static const auto kTable = [] {
-    std::array<Rounding, kElementTypeCount> table;
-    for (int t = 0; t < kElementTypeCount; ++t) {
-      const auto element = static_cast<ElementType>(t);
-      if (!is_real(element)) {
-        table[static_cast<std::size_t>(t)] = Rounding::exact();
-      } else {
-        const FloatFormat& format = format_of(element);
-        table[static_cast<std::size_t>(t)] =
-            Rounding::of(format.precision, format.min_exponent, format.largest);
-      }
-    }
-    return table;
-  }();
-  return kTable[static_cast<std::size_t>(type)];
+  return roundings()[static_cast<std::size_t>(type)];
+}
+
+void set_profile(const Profile* profile) {
+  roundings() = make_roundings();
+  if (!profile) return;
+  for (Rounding& rounding : roundings())
+    if (rounding.unit >= 0x1p-24) rounding.functions = *profile;
 }
 
 Interval whole_range(ElementType type) {
@@ -180,9 +205,9 @@ Value settle(ElementType type, const Array<S>& array) {
   return settler.finish();
 }
 
-#define ASSAY_INSTANTIATE(S)                    \
-  template Array<S> load<S>(const Value&);      \
-  template class Settler<S>;                    \
+#define ASSAY_INSTANTIATE(S)               \
+  template Array<S> load<S>(const Value&); \
+  template class Settler<S>;               \
   template Value settle(ElementType, const Array<S>&)
 ASSAY_INSTANTIATE(double);
 ASSAY_INSTANTIATE(Bounded);

@@ -14,8 +14,22 @@ namespace assay {
 
 // Which input elements an output element reads.
 enum class Pattern : std::uint8_t {
-  elementwise, reduce, rowwise, windowed, contraction, move, gather, sample, prefix, generate,
-  random, control, container, text, function, opaque
+  elementwise,
+  reduce,
+  rowwise,
+  windowed,
+  contraction,
+  move,
+  gather,
+  sample,
+  prefix,
+  generate,
+  random,
+  control,
+  container,
+  text,
+  function,
+  opaque
 };
 std::string_view to_text(Pattern pattern);
 
@@ -49,17 +63,20 @@ class GraphEvaluator {
   // A closed graph over the newest operators: a function's body or a variant's rewrite.
   virtual std::vector<Value> run_function(const Call& caller, const Graph& body,
                                           std::span<const Value> inputs) = 0;
+  // The graph in which the running node stands, up to that node: its initializers, and its nodes
+  // with the version of each operator filled in. Empty for a node by itself.
+  virtual Graph surroundings() const = 0;
   virtual std::uint64_t seed() const = 0;  // of Random operators without a seed of their own
 };
 
 struct Call {
-  const Site& site;                 // attributes, version, concrete input types
+  const Site& site;  // attributes, version, concrete input types
   Reading reading;
   std::span<const Value> inputs;
-  std::vector<ValueType> types;     // of the outputs, as inferred; concrete unless data decides
-  std::vector<Value> outputs;       // to be filled, one for each of node.outputs
+  std::vector<ValueType> types;  // of the outputs, as inferred; concrete unless data decides
+  std::vector<Value> outputs;    // to be filled, one for each of node.outputs
   GraphEvaluator& evaluator;
-  bool unknown = false;             // the answer is only the type's range
+  bool unknown = false;  // the answer is only the type's range
 
   const Node& node() const { return site.node(); }
   bool has(std::size_t i) const { return i < inputs.size() && inputs[i].present(); }
@@ -75,7 +92,7 @@ class Builder;
 struct Meaning {
   Pattern pattern = Pattern::opaque;
   std::function<void(Call&)> evaluate;
-  bool answers_interval = true;     // false: the Interval reading is always "unknown"
+  bool answers_interval = true;             // false: the Interval reading is always "unknown"
   void (*composition)(Builder&) = nullptr;  // of pattern function: the graph that it is
 };
 

@@ -6,6 +6,7 @@
 
 #include "base/parallel.h"
 #include "patterns/gemm.h"
+#include "tensor/convert.h"
 
 namespace assay {
 namespace {
@@ -45,7 +46,8 @@ void add_into(std::vector<double>& sum, const std::vector<double>& more) {
 
 // Row by column with the vocabulary's dot: right for every special value, slow.
 template <class S>
-void multiply_by_dots(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<S> a, Matrix<S> b, S* c) {
+void multiply_by_dots(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<S> a, Matrix<S> b,
+                      S* c) {
   std::vector<S> row(static_cast<std::size_t>(k)), column(static_cast<std::size_t>(k));
   for (std::int64_t j = 0; j < n; ++j) {
     for (std::int64_t t = 0; t < k; ++t)
@@ -102,9 +104,11 @@ void multiply(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<Bounded> a,
 
 // Midpoints and radii: mid ± (|mid A| rad B + rad A (|mid B| + rad B)), and rounding on top.
 template <>
-void multiply(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<Interval> a, Matrix<Interval> b,
-              Interval* c) {
-  const auto middle = [](const Interval& x) { return x.nan ? kInfinity : x.low + (x.high - x.low) / 2; };
+void multiply(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<Interval> a,
+              Matrix<Interval> b, Interval* c) {
+  const auto middle = [](const Interval& x) {
+    return x.nan ? kInfinity : x.low + (x.high - x.low) / 2;
+  };
   const auto radius = [](const Interval& x) {
     const double mid = x.low + (x.high - x.low) / 2;
     return x.low == x.high ? 0.0 : std::max(x.high - mid, mid - x.low) * kUp;
@@ -121,7 +125,8 @@ void multiply(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<Interval> a
   add_into(reach, br);
   add_into(rad, dense_product(m, n, k, ar, reach));
   const std::vector<double> magnitudes = dense_product(m, n, k, am, bm);
-  const double gamma = rounding().accumulation(static_cast<std::size_t>(k)) + 0x1p-50 * static_cast<double>(k);
+  const double gamma =
+      rounding().accumulation(static_cast<std::size_t>(k)) + 0x1p-50 * static_cast<double>(k);
   const double tiny = rounding().tiny * static_cast<double>(2 * k);
   for (std::size_t i = 0; i < mid.size(); ++i) {
     const double size = magnitudes[i] + rad[i];
@@ -169,23 +174,38 @@ MatrixView at(MatrixView view, std::int64_t offset, std::int64_t row, std::int64
 // Integers whose products and sums are all exact in double may use its product.
 bool fits_double(ElementType type) { return bit_width(type) <= 16; }
 
+// Rows of a product whose results are computed before they are stored: what the second cache holds.
+std::int64_t rows_at_once(const Contraction& form) {
+  constexpr std::int64_t kResults = std::int64_t{1} << 17;
+  return std::clamp<std::int64_t>(kResults / std::max<std::int64_t>(form.n, 1), 128,
+                                  std::max<std::int64_t>(form.m, 128));
+}
+
 Value contract_stored(const Value& a, const Value& b, const Contraction& form, ElementType type,
                       const Shape& shape) {
   std::vector<double> keep_a, keep_b;
   const MatrixView left = view_of(a.tensor(), keep_a), right = view_of(b.tensor(), keep_b);
-  Settler<double> settler(type, shape);
-  const std::int64_t work = std::max<std::int64_t>(1, form.m * form.n * form.k);
-  parallel_for(static_cast<std::int64_t>(form.c.size()), std::max<std::int64_t>(1, (1 << 16) / work),
-               [&](std::int64_t begin, std::int64_t end) {
-                 std::vector<double> c(static_cast<std::size_t>(form.m * form.n));
-                 for (std::int64_t t = begin; t < end; ++t) {
-                   const auto i = static_cast<std::size_t>(t);
-                   gemm(form.m, form.n, form.k, at(left, form.a[i], form.a_row, form.a_column),
-                        at(right, form.b[i], form.b_row, form.b_column), c.data(), form.n);
-                   settler.put(form.c[i], form.m * form.n, c.data());
-                 }
-               });
-  return settler.finish();
+  Tensor result = Tensor::uninitialized(type, shape);
+  char* const out = static_cast<char*>(result.mutable_raw());
+  const auto element = static_cast<std::int64_t>(storage_size(type));
+  const std::int64_t height = rows_at_once(form), blocks = (form.m + height - 1) / height;
+  const std::int64_t work = std::max<std::int64_t>(1, std::min(height, form.m) * form.n * form.k);
+  parallel_for(
+      static_cast<std::int64_t>(form.c.size()) * blocks,
+      std::max<std::int64_t>(1, (1 << 18) / work), [&](std::int64_t begin, std::int64_t end) {
+        thread_local std::vector<double> c;
+        for (std::int64_t t = begin; t < end; ++t) {
+          const auto i = static_cast<std::size_t>(t / blocks);
+          const std::int64_t row = t % blocks * height;
+          const std::int64_t rows = std::min(height, form.m - row);
+          c.resize(std::max(c.size(), static_cast<std::size_t>(rows * form.n)));
+          gemm(rows, form.n, form.k,
+               at(left, form.a[i] + row * form.a_row, form.a_row, form.a_column),
+               at(right, form.b[i], form.b_row, form.b_column), c.data(), form.n);
+          from_doubles(type, c.data(), rows * form.n, out + (form.c[i] + row * form.n) * element);
+        }
+      });
+  return result;
 }
 
 template <class S>

@@ -44,20 +44,23 @@ void copy_line(const T* from, T* to, const Line& x) {
   }
 }
 
-// One side runs along the rows, the other along the columns: tile by tile, so that each line of
-// memory is fetched once.
+// The input runs along the rows and the output along the columns: tile by tile through a buffer, so
+// that each line of memory is touched once, also where lines that are far apart share a place in
+// the cache.
 template <class T>
 void copy_tiles(const T* from, T* to, const Line& rows, const Line& columns) {
   constexpr std::int64_t kTile = 16;
+  T tile[kTile * kTile];
   for (std::int64_t r0 = 0; r0 < rows.extent; r0 += kTile) {
-    const std::int64_t r1 = std::min(r0 + kTile, rows.extent);
+    const std::int64_t height = std::min(kTile, rows.extent - r0);
     for (std::int64_t c0 = 0; c0 < columns.extent; c0 += kTile) {
-      const std::int64_t c1 = std::min(c0 + kTile, columns.extent);
-      for (std::int64_t r = r0; r < r1; ++r) {
-        const T* source = from + r * rows.from_stride;
-        T* target = to + r * rows.to_stride;
-        for (std::int64_t c = c0; c < c1; ++c) target[c] = source[c * columns.from_stride];
+      const std::int64_t width = std::min(kTile, columns.extent - c0);
+      for (std::int64_t c = 0; c < width; ++c) {
+        const T* source = from + r0 + (c0 + c) * columns.from_stride;
+        for (std::int64_t r = 0; r < height; ++r) tile[r * kTile + c] = source[r];
       }
+      for (std::int64_t r = 0; r < height; ++r)
+        std::copy(tile + r * kTile, tile + r * kTile + width, to + (r0 + r) * rows.to_stride + c0);
     }
   }
 }

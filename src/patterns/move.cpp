@@ -162,7 +162,10 @@ Value gathered(const Call& call, const Sources& sources, ElementType type, const
           from = source(sources.inputs[k]);
           index -= starts[k];
         }
-        std::copy(from + index, from + index + block, target + i * block);
+        if (block == 1)
+          target[i] = from[index];
+        else
+          std::copy(from + index, from + index + block, target + i * block);
       }
     };
     parallel_for(blocks,

@@ -5,13 +5,23 @@
 namespace assay {
 namespace {
 
-std::int64_t divide_up(std::int64_t a, std::int64_t b) { return a >= 0 ? (a + b - 1) / b : -((-a) / b); }
-std::int64_t divide_down(std::int64_t a, std::int64_t b) { return a >= 0 ? a / b : -divide_up(-a, b); }
+// Division by a positive number, rounded down and up.
+std::int64_t divide_down(std::int64_t a, std::int64_t b) {
+  return a >= 0 ? a / b : -((-a + b - 1) / b);
+}
+std::int64_t divide_up(std::int64_t a, std::int64_t b) { return -divide_down(-a, b); }
 
-bool is_same(const WindowAttributes& a) { return a.auto_pad == "SAME_UPPER" || a.auto_pad == "SAME_LOWER"; }
+bool is_same(const WindowAttributes& a) {
+  return a.auto_pad == "SAME_UPPER" || a.auto_pad == "SAME_LOWER";
+}
 
 std::int64_t reach(const WindowAttributes& a, std::size_t d) {
   return (a.kernel[d] - 1) * a.dilations[d] + 1;
+}
+
+bool all_between(const std::vector<std::int64_t>& values, std::int64_t least) {
+  return std::all_of(values.begin(), values.end(),
+                     [&](std::int64_t x) { return x >= least && x < kWindowLimit; });
 }
 
 }  // namespace
@@ -32,6 +42,16 @@ WindowAttributes window_attributes(const Site& site, std::size_t spatial_rank) {
   return a;
 }
 
+bool in_window_limits(const WindowAttributes& a) {
+  if (!all_between(a.kernel, 1) || !all_between(a.strides, 1) || !all_between(a.dilations, 1) ||
+      !all_between(a.pads, 0))
+    return false;
+  for (std::size_t d = 0; d < a.kernel.size(); ++d)
+    if (a.kernel[d] > 1 && a.dilations[d] >= kWindowLimit / (a.kernel[d] - 1)) return false;
+  return true;
+}
+
+// With auto_pad the standard gives formulas of its own, in which ceil_mode changes nothing.
 Dim window_output(const WindowAttributes& a, std::size_t d, const Dim& input) {
   if (!input.known()) return {};
   const std::int64_t stride = a.strides[d];
@@ -42,9 +62,10 @@ Dim window_output(const WindowAttributes& a, std::size_t d, const Dim& input) {
   }
   const std::int64_t begin = a.pads[d], end = a.pads[d + a.kernel.size()];
   const std::int64_t room = input.value + begin + end - reach(a, d);
-  std::int64_t count = (a.ceil_mode ? divide_up(room, stride) : divide_down(room, stride)) + 1;
+  const bool rounds_up = a.ceil_mode && a.auto_pad != "VALID";
+  std::int64_t count = (rounds_up ? divide_up(room, stride) : divide_down(room, stride)) + 1;
   // A window that would begin in the padding behind the input is left out.
-  if (a.ceil_mode && (count - 1) * stride >= input.value + begin) --count;
+  if (rounds_up && (count - 1) * stride >= input.value + begin) --count;
   result.value = count;
   return result;
 }
@@ -59,8 +80,8 @@ WindowGeometry window_geometry(const WindowAttributes& a, const Shape& spatial) 
     g.outputs.push_back(window_output(a, d, spatial[d]).value);
     std::int64_t begin = a.pads[d], end = a.pads[d + spatial.size()];
     if (is_same(a)) {
-      const std::int64_t total = std::max<std::int64_t>(
-          0, (g.outputs[d] - 1) * a.strides[d] + reach(a, d) - spatial[d]);
+      const std::int64_t total =
+          std::max<std::int64_t>(0, (g.outputs[d] - 1) * a.strides[d] + reach(a, d) - spatial[d]);
       begin = a.auto_pad == "SAME_UPPER" ? total / 2 : total - total / 2;
       end = total - begin;
     }
@@ -70,8 +91,20 @@ WindowGeometry window_geometry(const WindowAttributes& a, const Shape& spatial) 
   return g;
 }
 
-void for_windows(const WindowGeometry& g,
-                 const std::function<void(std::int64_t, std::span<const std::int64_t>, std::int64_t)>& visit) {
+WindowSpan window_span(const WindowGeometry& g, std::size_t axis, std::int64_t output) {
+  const std::int64_t kernel = g.kernel[axis], dilation = g.dilations[axis];
+  const std::int64_t start = output * g.strides[axis] - g.pads_begin[axis];
+  const auto taps_below = [&](std::int64_t position) {
+    return std::clamp<std::int64_t>(divide_up(position - start, dilation), 0, kernel);
+  };
+  const std::int64_t first = taps_below(0);
+  return {start + first * dilation, taps_below(g.extents[axis]) - first,
+          taps_below(g.extents[axis] + g.pads_end[axis])};
+}
+
+void for_windows(
+    const WindowGeometry& g,
+    const std::function<void(std::int64_t, std::span<const std::int64_t>, std::int64_t)>& visit) {
   const std::size_t rank = g.extents.size();
   const std::vector<std::int64_t> strides = strides_of(g.extents);
   const std::int64_t count = element_count(g.outputs);
@@ -80,18 +113,12 @@ void for_windows(const WindowGeometry& g,
     places.assign(1, 0);
     std::int64_t padded = 1;
     for (std::size_t d = 0; d < rank; ++d) {
-      const std::int64_t start = at[d] * g.strides[d] - g.pads_begin[d];
-      std::int64_t covered = 0;
+      const WindowSpan span = window_span(g, d, at[d]);
+      padded *= span.covered;
       next.clear();
-      std::vector<std::int64_t> inside;
-      for (std::int64_t t = 0; t < g.kernel[d]; ++t) {
-        const std::int64_t position = start + t * g.dilations[d];
-        if (position < g.extents[d] + g.pads_end[d]) ++covered;
-        if (position >= 0 && position < g.extents[d]) inside.push_back(position * strides[d]);
-      }
-      padded *= covered;
       for (std::int64_t base : places)
-        for (std::int64_t offset : inside) next.push_back(base + offset);
+        for (std::int64_t t = 0; t < span.inside; ++t)
+          next.push_back(base + (span.position + t * g.dilations[d]) * strides[d]);
       places.swap(next);
     }
     visit(w, places, padded);

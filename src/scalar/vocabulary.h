@@ -108,11 +108,12 @@ inline double softplus(double x) {
   return x > 0 ? x + rest : x == x ? rest : x;
 }
 
-// The remainder with the sign of a, as in C; and with the sign of b, as in Python.
+// The remainder with the sign of a, as in C; and with the sign of b, a zero too, as in Python.
 inline double fmod(double a, double b) { return std::fmod(a, b); }
 inline double floor_mod(double a, double b) {
   const double rest = std::fmod(a, b);
-  return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+  if (rest == 0) return std::copysign(rest, b);
+  return (rest < 0) != (b < 0) ? rest + b : rest;
 }
 
 #define ASSAY_UNARY(name)         \

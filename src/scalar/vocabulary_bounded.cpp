@@ -162,7 +162,8 @@ Bounded floor_mod(const Bounded& left, const Bounded& right) {
   const Bounded b = flushed(right);
   if (a.is_exact() && b.is_exact()) {
     const double rest = std::fmod(a.value, b.value);
-    return rest != 0 && (rest < 0) != (b.value < 0) ? Bounded{rest, 0} + b : rounded(rest);
+    if (rest == 0) return {std::copysign(rest, b.value), 0};
+    return (rest < 0) != (b.value < 0) ? Bounded{rest, 0} + b : rounded(rest);
   }
   return remainder(floor_mod(a.value, b.value), enclosure::floor_mod(enclose(a), enclose(b)));
 }

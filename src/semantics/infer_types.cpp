@@ -13,7 +13,7 @@
 namespace assay {
 namespace {
 
-constexpr std::size_t kMostJudged = 1'000'000;  // nodes; functions may unfold to any number
+constexpr std::size_t kMostJudged = 500'000;  // nodes; functions may unfold to any number
 
 struct TypeScope {
   const Plan& plan;
@@ -143,7 +143,14 @@ void TypeWalk::define(TypeScope& scope, int slot, Known known, NodeRemarks& rema
 }
 
 void TypeWalk::judge(const PlannedNode& node, TypeScope& scope, Log& log) {
-  if (++judged_ > kMostJudged) return;
+  if (++judged_ > kMostJudged) {
+    if (judged_ == kMostJudged + 1) {
+      const std::string limit = fmt::format("a walk over more than {} nodes", kMostJudged);
+      log.remarks.push_back(
+          {scope.path + node.label, node.node.op, node.node.domain, {}, {{"Graph.size", limit}}});
+    }
+    return;
+  }
   std::vector<Known> inputs;
   inputs.reserve(node.inputs.size());
   for (const SlotRef& input : node.inputs) inputs.push_back(scope.at(input));

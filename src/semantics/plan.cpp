@@ -14,7 +14,7 @@ namespace {
 
 // Functions call functions and subgraphs lie in subgraphs; what unfolds to more nodes than this
 // would never end.
-constexpr std::size_t kMostNodes = 2'000'000;
+constexpr std::size_t kMostNodes = 500'000;
 
 // Names of one scope and of the scopes around it.
 struct Scope {

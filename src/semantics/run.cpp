@@ -81,7 +81,7 @@ std::vector<Value> Run::run_in(const Plan& plan, std::span<const Value> inputs,
   std::vector<Value> kept;
   const bool remember = plan.id < memory_->slots.size();
   if (remember) kept = std::move(memory_->slots[plan.id]);
-  Scope scope{kept.empty() ? fresh_slots(plan) : std::move(kept), outer};
+  Scope scope{kept.empty() ? fresh_slots(plan) : std::move(kept), outer, &plan};
   bool overridden = false;
   for (std::size_t i = 0; i < plan.inputs.size() && i < inputs.size(); ++i) {
     if (plan.inputs[i] < 0 || !inputs[i].present()) continue;
@@ -130,6 +130,7 @@ void Run::run_node(const PlannedNode& node, Scope& scope) {
   if (silent_ == 0) {
     if (unknown && options_.recorded) substitute_recorded(node, outputs);
     if (options_.observe) options_.observe({node, path_, steps_, inputs, outputs, unknown});
+    if (options_.impose && options_.recorded) substitute_recorded(node, outputs);
   }
   for (std::size_t i = 0; i < node.outputs.size(); ++i) {
     if (node.outputs[i] < 0) continue;
@@ -262,6 +263,21 @@ std::vector<Value> Run::run_subgraph(const Call&, const Graph& body, std::span<c
   path_ += running.node->path_into(*found);
   if (step >= 0) steps_ += fmt::format("#{}", step);
   return run_in(*found->plan, inputs, running.scope);
+}
+
+Graph Run::surroundings() const {
+  Graph graph;
+  const Plan* plan = running_.back().scope->plan;
+  if (!plan) return graph;
+  for (const auto& [slot, tensor] : plan->constants) {
+    graph.initializers.push_back({plan->names[static_cast<std::size_t>(slot)], tensor, {}, {}});
+  }
+  for (const PlannedNode& node : plan->nodes) {
+    if (&node == running_.back().node) break;
+    graph.nodes.push_back(node.node);
+    if (node.found.schema) graph.nodes.back().version = node.found.schema->since_version;
+  }
+  return graph;
 }
 
 void Run::substitute_recorded(const PlannedNode& node, std::vector<Value>& outputs) const {

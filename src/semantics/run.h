@@ -26,6 +26,7 @@ class Run : public GraphEvaluator {
                                   std::span<const Value> inputs, std::int64_t step) override;
   std::vector<Value> run_function(const Call& caller, const Graph& body,
                                   std::span<const Value> inputs) override;
+  Graph surroundings() const override;
   std::uint64_t seed() const override { return options_.seed + node_count_; }
 
  private:
@@ -33,6 +34,7 @@ class Run : public GraphEvaluator {
   struct Scope {
     std::vector<Value> slots;
     const Scope* outer = nullptr;
+    const Plan* plan = nullptr;  // that runs in it
 
     const Value& at(const SlotRef& ref) const;
   };

@@ -19,17 +19,17 @@
 
 namespace assay {
 
-using NamedTensor = std::pair<std::string, Tensor>;
+using NpzEntry = std::pair<std::string, Tensor>;
 
 Result<Tensor> read_npy(const std::string& path);
 // `where` names the bytes in errors.
 Result<Tensor> parse_npy(std::string_view bytes, std::string_view where);
 // In the order of the archive, names without ".npy".
-Result<std::vector<NamedTensor>> read_npz(const std::string& path);
+Result<std::vector<NpzEntry>> read_npz(const std::string& path);
 
 Result<void> write_npy(const std::string& path, const Tensor& tensor);
 // Uncompressed; equal tensors give equal files.
-Result<void> write_npz(const std::string& path, std::span<const NamedTensor> tensors);
+Result<void> write_npz(const std::string& path, std::span<const NpzEntry> tensors);
 
 // A string tensor of raw elements, as void is read, as the type whose bits they are; nullopt if
 // the elements have not that type's size.

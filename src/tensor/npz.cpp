@@ -121,12 +121,12 @@ Result<std::string> unpack_entry(zip_t* archive, const Entry& entry, const std::
   return bytes;
 }
 
-Result<std::vector<NamedTensor>> read_entries(const std::string& path) {
+Result<std::vector<NpzEntry>> read_entries(const std::string& path) {
   const Result<Archive> archive = open_archive(path, ZIP_RDONLY);
   if (!archive) return archive.error();
   const Result<std::vector<Entry>> entries = list_entries(archive->get(), path);
   if (!entries) return entries.error();
-  std::vector<NamedTensor> tensors;
+  std::vector<NpzEntry> tensors;
   for (const Entry& entry : *entries) {
     const std::string where = fmt::format("{}/{}{}", path, entry.name, kSuffix);
     const Result<std::string> bytes = unpack_entry(archive->get(), entry, where);
@@ -171,7 +171,7 @@ Result<void> write_empty_archive(const std::string& path) {
 
 }  // namespace
 
-Result<std::vector<NamedTensor>> read_npz(const std::string& path) {
+Result<std::vector<NpzEntry>> read_npz(const std::string& path) {
   try {
     return read_entries(path);
   } catch (const std::bad_alloc&) {
@@ -179,7 +179,7 @@ Result<std::vector<NamedTensor>> read_npz(const std::string& path) {
   }
 }
 
-Result<void> write_npz(const std::string& path, std::span<const NamedTensor> tensors) {
+Result<void> write_npz(const std::string& path, std::span<const NpzEntry> tensors) {
   if (tensors.empty()) return write_empty_archive(path);
   std::vector<NpyParts> parts;
   for (const auto& [name, tensor] : tensors) {

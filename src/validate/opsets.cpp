@@ -46,11 +46,10 @@ class ImportChecker {
     for (const auto& [domain, version] : opsets) {
       const int newest = newest_version(domain);
       if (newest == 0 || (version >= 1 && version <= newest)) continue;
-      findings_.push_back(
-          {"", "", "Graph Error", "Graph.opset-version", fmt::format("1 to {}", newest),
-           fmt::format("{}", version), kRankBadness,
-           fmt::format("operator set {} of {} is not known; the newest is {}", version,
-                       domain_text(domain), newest)});
+      findings_.push_back({"", "", "Graph Error", "Graph.opset-version",
+                           fmt::format("1 to {}", newest), fmt::format("{}", version), kRankBadness,
+                           fmt::format("operator set {} of {} is not known; the newest is {}",
+                                       version, domain_text(domain), newest)});
     }
   }
 
@@ -79,11 +78,11 @@ class ImportChecker {
 
   void add(const Node& node, const std::string& layer, int ended, int version) {
     if (ended > 0) {
-      findings_.push_back(
-          {layer, node.op, "Graph Error", "Graph.operator-version",
-           fmt::format("an operator set below {}", ended), fmt::format("{}", version), kRankBadness,
-           fmt::format("{} is no longer an operator since operator set {} of {}", node.op, ended,
-                       domain_text(node.domain))});
+      findings_.push_back({layer, node.op, "Graph Error", "Graph.operator-version",
+                           fmt::format("an operator set below {}", ended),
+                           fmt::format("{}", version), kRankBadness,
+                           fmt::format("{} is no longer an operator since operator set {} of {}",
+                                       node.op, ended, domain_text(node.domain))});
       return;
     }
     const Schema* first = find_first(node);
@@ -96,9 +95,9 @@ class ImportChecker {
   }
 
   static const Schema* find_first(const Node& node) {
-    const auto first = std::find_if(
-        schemas().begin(), schemas().end(),
-        [&](const Schema& s) { return s.domain == node.domain && s.name == node.op; });
+    const auto first = std::find_if(schemas().begin(), schemas().end(), [&](const Schema& s) {
+      return s.domain == node.domain && s.name == node.op;
+    });
     return &*first;
   }
 

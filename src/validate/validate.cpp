@@ -36,7 +36,8 @@ class Positions {
   // innermost node around it.
   Order at(std::string layer) const {
     while (true) {
-      if (const auto found = places_.find(layer); found != places_.end()) return found->second.order;
+      if (const auto found = places_.find(layer); found != places_.end())
+        return found->second.order;
       const auto slash = layer.rfind('/');
       if (slash == std::string::npos) return 0;
       layer.resize(slash);

@@ -9,13 +9,13 @@
 namespace assay {
 
 struct Finding {
-  std::string layer;            // "loop/body/add"; a value's name, or "", where no node is to blame
-  std::string operator_name;    // "class" in reports
-  std::string kind;             // "Dimension Error", … (the contract lists them)
-  std::string rule;             // "AveragePool.window-fits", "Graph.cycle": stable
+  std::string layer;          // "loop/body/add"; a value's name, or "", where no node is to blame
+  std::string operator_name;  // "class" in reports
+  std::string kind;           // "Dimension Error", … (the contract lists them)
+  std::string rule;           // "AveragePool.window-fits", "Graph.cycle": stable
   std::string expected, found;
-  double badness = 0;           // grows with the distance from valid
-  std::string message;          // one line that a person can act on
+  double badness = 0;   // grows with the distance from valid
+  std::string message;  // one line that a person can act on
 };
 
 // A rule that cannot be decided before the model runs.

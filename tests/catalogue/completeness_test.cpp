@@ -1,11 +1,11 @@
 // The catalogue is whole: every version of every operator of the standard has one entry, every
 // attribute a role, every operator a case file, every variant a case.
-#include <gtest/gtest.h>
-
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <set>
+
+#include <gtest/gtest.h>
 
 #include "compare/case_file.h"
 #include "ops/catalogue.h"
@@ -20,7 +20,7 @@ TEST(Completeness, EveryVersionOfTheStandardHasOneEntry) {
   std::map<Name, std::multiset<int>> ours, theirs;
   for (const Operator& entry : catalogue())
     ours[{std::string(entry.domain), std::string(entry.name)}].insert(entry.versions.begin(),
-                                                                       entry.versions.end());
+                                                                      entry.versions.end());
   for (const Schema& schema : schemas())
     theirs[{std::string(schema.domain), std::string(schema.name)}].insert(schema.since_version);
   std::size_t versions = 0;
@@ -37,7 +37,8 @@ TEST(Completeness, EveryAttributeHasARole) {
     std::set<std::string_view> roles, formals;
     for (const AttributeRole& role : entry.attributes) roles.insert(role.name);
     for (int version : entry.versions)
-      for (const AttributeFormal& formal : find_schema(entry.domain, entry.name, version)->attributes)
+      for (const AttributeFormal& formal :
+           find_schema(entry.domain, entry.name, version)->attributes)
         formals.insert(formal.name);
     EXPECT_EQ(roles, formals) << entry.domain << " " << entry.name;
   }

@@ -101,6 +101,7 @@ TEST(Structure, SeesACycleThroughASubgraph) {
 
 TEST(Structure, ShortensTheTextOfALongCycle) {
   std::vector<Node> nodes;
+  nodes.reserve(5000);
   for (int i = 0; i < 5000; ++i) {
     nodes.push_back(
         make_node("Neg", {fmt::format("v{}", (i + 4999) % 5000)}, {fmt::format("v{}", i)}));
@@ -229,8 +230,7 @@ TEST(Structure, RefusesDeepNesting) {
 }
 
 TEST(Structure, StopsAfterAThousandFindings) {
-  std::vector<Node> nodes;
-  for (int i = 0; i < 5000; ++i) nodes.push_back(make_node("Neg", {"nowhere"}, {"", ""}));
+  std::vector<Node> nodes(5000, make_node("Neg", {"nowhere"}, {"", ""}));
   EXPECT_EQ(rules(make_graph({}, std::move(nodes), {})).size(), 1000U);
 }
 

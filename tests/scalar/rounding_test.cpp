@@ -36,6 +36,15 @@ TEST(Rounding, HoldsWhatFloatHolds) {
   }
 }
 
+// A hair below the middle of two subnormals, f32 gives the middle, and f16 then the far one.
+TEST(Rounding, AllowsForRoundingTwice) {
+  const Rounding& half = Rounding::f16();
+  const double exact = 1.5 * 0x1p-24 * (1 - 0x1p-40);
+  const double twice = nearest(half, static_cast<float>(exact));
+  EXPECT_GT(std::fabs(twice - exact), 0x1p-25);
+  EXPECT_LE(std::fabs(twice - exact), half.error(Operation::multiply, 0));
+}
+
 TEST(Rounding, Accumulation) {
   EXPECT_NEAR(Rounding::f32().accumulation(1000), 1000 * 0x1p-24, 0.02 * 1000 * 0x1p-24);
   EXPECT_EQ(Rounding::f16().accumulation(2048), kInf);

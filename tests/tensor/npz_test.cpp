@@ -39,7 +39,7 @@ std::string make_zip(const std::vector<std::pair<std::string, std::string>>& fil
   return slurp(path);
 }
 
-Result<std::vector<NamedTensor>> read_bytes(const std::string& bytes) {
+Result<std::vector<NpzEntry>> read_bytes(const std::string& bytes) {
   const std::string path = temporary("read.npz");
   spill(path, bytes);
   return read_npz(path);
@@ -47,7 +47,7 @@ Result<std::vector<NamedTensor>> read_bytes(const std::string& bytes) {
 
 // The message of the error, which names the file.
 std::string problem(const std::string& bytes) {
-  const Result<std::vector<NamedTensor>> tensors = read_bytes(bytes);
+  const Result<std::vector<NpzEntry>> tensors = read_bytes(bytes);
   if (tensors) return "read";
   EXPECT_NE(tensors.error().message.find("assay_read.npz"), std::string::npos);
   return tensors.error().kind + " " + tensors.error().message;
@@ -69,7 +69,7 @@ std::string with_claimed_size(std::string bytes, std::uint32_t size) {
 }
 
 TEST(Npz, RoundTripsInOrderAndReproducibly) {
-  const std::vector<NamedTensor> tensors = {
+  const std::vector<NpzEntry> tensors = {
       {"z", make_vector(std::vector<std::int64_t>{1, 2, 3})},
       {"loop/body/x#3", make_scalar(ElementType::f16, 0.5)},
       {"", make_strings({2}, {"a", "\xE2\x82\xAC"})},
@@ -78,7 +78,7 @@ TEST(Npz, RoundTripsInOrderAndReproducibly) {
   const std::string path = temporary("round.npz");
   ASSERT_TRUE(write_npz(path, tensors));
   const std::string first = slurp(path);
-  const Result<std::vector<NamedTensor>> back = read_npz(path);
+  const Result<std::vector<NpzEntry>> back = read_npz(path);
   ASSERT_TRUE(back.has_value()) << back.error().message;
   ASSERT_EQ(back->size(), tensors.size());
   for (std::size_t i = 0; i < tensors.size(); ++i) {
@@ -94,7 +94,7 @@ TEST(Npz, RoundTripsInOrderAndReproducibly) {
 TEST(Npz, EmptyArchives) {
   const std::string path = temporary("empty.npz");
   ASSERT_TRUE(write_npz(path, {}));
-  const Result<std::vector<NamedTensor>> back = read_npz(path);
+  const Result<std::vector<NpzEntry>> back = read_npz(path);
   ASSERT_TRUE(back.has_value()) << back.error().message;
   EXPECT_TRUE(back->empty());
 }
@@ -159,8 +159,8 @@ TEST(Npz, MemoryLimitHoldsForWhatIsPacked) {
 }
 
 TEST(Npz, WritingFailsWithTheName) {
-  const std::vector<NamedTensor> tensors = {{"x", make_scalar(ElementType::f32, 1)},
-                                            {"x", make_scalar(ElementType::f32, 2)}};
+  const std::vector<NpzEntry> tensors = {{"x", make_scalar(ElementType::f32, 1)},
+                                         {"x", make_scalar(ElementType::f32, 2)}};
   const Result<void> twice = write_npz(temporary("twice.npz"), tensors);
   ASSERT_FALSE(twice.has_value());
   EXPECT_TRUE(mentions(twice.error().message, "'x'"));

@@ -1,0 +1,212 @@
+#include "cli/model.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "formats/onnx_import.h"
+#include "formats/onnx_value.h"
+#include "graph/names.h"
+#include "semantics/draw.h"
+#include "tensor/npy.h"
+#include "validate/validate.h"
+
+namespace assay {
+namespace {
+
+namespace fs = std::filesystem;
+using Given = std::map<std::string, Value>;
+
+bool has_initializer(const Graph& graph, const std::string& name) {
+  const auto is_named = [&](const auto& tensor) { return tensor.name == name; };
+  return std::any_of(graph.initializers.begin(), graph.initializers.end(), is_named) ||
+         std::any_of(graph.sparse_initializers.begin(), graph.sparse_initializers.end(),
+                     [&](const auto& sparse) { return sparse.first == name; });
+}
+
+const NamedType* find_input(const Graph& graph, const std::string& name) {
+  const auto found = std::find_if(graph.inputs.begin(), graph.inputs.end(),
+                                  [&](const NamedType& input) { return input.name == name; });
+  return found == graph.inputs.end() ? nullptr : &*found;
+}
+
+bool fits(const ValueType& type, const Value& value) {
+  const ValueType found = value.value_type();
+  if (type.kind == ValueType::Kind::unknown) return true;
+  if (type.kind != found.kind) return false;
+  if (!type.is_tensor()) return true;
+  if (type.element != ElementType::undefined && type.element != found.element) return false;
+  if (!type.dims) return true;
+  if (type.dims->size() != found.dims->size()) return false;
+  return std::equal(type.dims->begin(), type.dims->end(), found.dims->begin(),
+                    [](const Dim& a, const Dim& b) { return !a.differs_from(b); });
+}
+
+// Types that numpy lacks come as raw elements, which the declared type explains.
+Value with_declared_type(const ValueType& type, Tensor tensor) {
+  if (tensor.type() != ElementType::string || !type.is_tensor() ||
+      type.element == ElementType::string || type.element == ElementType::undefined) {
+    return tensor;
+  }
+  auto converted = from_raw_elements(tensor, type.element);
+  return converted ? Value(*std::move(converted)) : Value(std::move(tensor));
+}
+
+Result<void> take(const Graph& graph, const std::string& name, Value value,
+                  const std::string& where, Given& given) {
+  const NamedType* input = find_input(graph, name);
+  if (!input) {
+    std::vector<std::string> names;
+    for (const NamedType& one : graph.inputs) names.push_back(printable(one.name));
+    return Error{"usage",
+                 fmt::format("{}: the model has no input {} (its inputs: {})", where,
+                             in_quotes(name), fmt::join(names, ", ")),
+                 where};
+  }
+  if (value.is_tensor()) value = with_declared_type(input->type, value.tensor());
+  if (!fits(input->type, value)) {
+    return Error{"invalid",
+                 fmt::format("{}: input {} is {}, but the model takes {}", where, in_quotes(name),
+                             to_text(value.value_type()), to_text(input->type)),
+                 where};
+  }
+  given[name] = std::move(value);
+  return {};
+}
+
+Result<void> take_archive(const Graph& graph, const std::string& path, Given& given) {
+  Result<std::vector<std::pair<std::string, Tensor>>> arrays = read_npz(path);
+  if (!arrays) return arrays.error();
+  for (auto& [name, tensor] : *arrays) {
+    if (Result<void> taken = take(graph, name, std::move(tensor), path, given); !taken) {
+      return taken.error();
+    }
+  }
+  return {};
+}
+
+// A folder of an ONNX backend test: input_0.pb, input_1.pb, … in the order of the model's inputs.
+Result<void> take_folder(const Graph& graph, const std::string& path, Given& given) {
+  for (std::size_t i = 0; i < graph.inputs.size(); ++i) {
+    const fs::path file = fs::path(path) / fmt::format("input_{}.pb", i);
+    if (!fs::exists(file)) break;
+    Result<Value> value = read_test_value(file, graph.inputs[i].type);
+    if (!value) return value.error();
+    if (Result<void> taken =
+            take(graph, graph.inputs[i].name, *std::move(value), file.string(), given);
+        !taken) {
+      return taken.error();
+    }
+  }
+  return {};
+}
+
+Result<void> take_file(const Graph& graph, const std::string& name, const std::string& path,
+                       Given& given) {
+  if (path.ends_with(".pb")) {
+    const NamedType* input = find_input(graph, name);
+    Result<Value> value = read_test_value(path, input ? input->type : ValueType{});
+    if (!value) return value.error();
+    return take(graph, name, *std::move(value), path, given);
+  }
+  Result<Tensor> tensor = read_npy(path);
+  if (!tensor) return tensor.error();
+  return take(graph, name, *std::move(tensor), path, given);
+}
+
+Result<void> take_source(const Graph& graph, const std::string& source, Given& given) {
+  std::error_code ignored;
+  if (fs::is_directory(source, ignored)) return take_folder(graph, source, given);
+  if (source.ends_with(".npz")) return take_archive(graph, source, given);
+  const auto sign = source.rfind('=');
+  if (sign != std::string::npos) {
+    return take_file(graph, source.substr(0, sign), source.substr(sign + 1), given);
+  }
+  if (graph.inputs.size() == 1) return take_file(graph, graph.inputs[0].name, source, given);
+  return Error{"usage", fmt::format("{}: say for which input it is: NAME={}", source, source),
+               source};
+}
+
+Error missing_error(const std::vector<std::string>& missing) {
+  return {"usage",
+          fmt::format("no data for {} {}: give --inputs or --random",
+                      missing.size() == 1 ? "input" : "inputs", fmt::join(missing, ", ")),
+          {}};
+}
+
+std::string file_kind(const std::string& path) {
+  for (const char* ending : {".keras", ".h5", ".json", ".pb", ".pbtxt", ".pb.gz", ".pbtxt.gz"}) {
+    if (path.ends_with(ending)) return ending;
+  }
+  if (path.find(".jsonl") != std::string::npos) return ".jsonl";
+  std::error_code ignored;
+  return fs::is_directory(path, ignored) ? "folder" : "";
+}
+
+}  // namespace
+
+Result<Model> read_model(const std::string& path) {
+  const std::string kind = file_kind(path);
+  std::error_code ignored;
+  if (kind == "folder" && fs::exists(fs::path(path) / "model.onnx", ignored)) {
+    return read_onnx(fs::path(path) / "model.onnx");
+  }
+  if (kind == "folder") {
+    return Error{"usage", fmt::format("{}: a folder without a model.onnx", path), path};
+  }
+  if (!kind.empty()) {
+    return Error{"usage", fmt::format("{}: models of kind {} are not read yet", path, kind), path};
+  }
+  return read_onnx(path);
+}
+
+Result<std::shared_ptr<const Model>> read_valid_model(const std::string& path) {
+  Result<Model> model = read_model(path);
+  if (!model) return model.error();
+  const ValidationResult result = validate(*model);
+  if (!result.valid()) {
+    const Finding& first = result.findings.front();
+    return Error{"invalid",
+                 first.layer.empty()
+                     ? fmt::format("{}: {} ({})", path, first.message, first.rule)
+                     : fmt::format("{}: {}: {} ({})", path, first.layer, first.message, first.rule),
+                 first.layer};
+  }
+  return std::make_shared<const Model>(*std::move(model));
+}
+
+Result<std::vector<Value>> read_inputs(const Graph& graph, const DataOptions& options) {
+  Given given;
+  for (const std::string& source : options.inputs) {
+    if (Result<void> taken = take_source(graph, source, given); !taken) return taken.error();
+  }
+  std::vector<Value> values;
+  std::vector<std::string> missing;
+  for (const NamedType& input : graph.inputs) {
+    if (const auto found = given.find(input.name); found != given.end()) {
+      values.push_back(found->second);
+    } else if (has_initializer(graph, input.name)) {
+      values.emplace_back();
+    } else if (options.random) {
+      Result<Value> drawn = draw(input.name, input.type, {options.seed, options.extents});
+      if (!drawn) return drawn.error();
+      values.push_back(*std::move(drawn));
+    } else {
+      missing.push_back(fmt::format("{} {}", printable(input.name), to_text(input.type)));
+    }
+  }
+  if (!missing.empty()) return missing_error(missing);
+  return values;
+}
+
+Result<std::map<std::string, Tensor>> read_values(const std::string& path) {
+  Result<std::vector<std::pair<std::string, Tensor>>> arrays = read_npz(path);
+  if (!arrays) return arrays.error();
+  std::map<std::string, Tensor> values;
+  for (auto& [name, tensor] : *arrays) values[name] = std::move(tensor);
+  return values;
+}
+
+}  // namespace assay

@@ -1,0 +1,137 @@
+// assay validate: what is wrong with a model, without running it.
+#include "validate/validate.h"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "cli/command.h"
+#include "cli/model.h"
+#include "cli/terminal.h"
+#include "graph/names.h"
+#include "ops/check.h"
+
+namespace assay {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kHelp =
+    R"(Checks names, order, types, shapes and attributes of every node, also inside subgraphs and
+functions, as far as the file tells. What only data can decide is listed as undecided; an
+operator that is not in the catalogue is noted and is no error.
+
+Examples:
+  assay validate model.onnx
+  assay validate model.onnx --json | jq '.findings[0]')";
+
+struct Options {
+  std::string model;
+  bool undecided = false;
+};
+
+Json to_json(const Finding& finding) {
+  return {{"layer", finding.layer},     {"class", finding.operator_name}, {"kind", finding.kind},
+          {"rule", finding.rule},       {"expected", finding.expected},   {"found", finding.found},
+          {"badness", finding.badness}, {"message", finding.message}};
+}
+
+void fill_document(const Options& options, const ValidationResult& result, Json& document) {
+  document["model"] = options.model;
+  document["valid"] = result.valid();
+  Json& findings = document["findings"] = Json::array();
+  for (const Finding& finding : result.findings) findings.push_back(to_json(finding));
+  Json& undecided = document["undecided"] = Json::array();
+  for (const OpenQuestion& open : result.undecided) {
+    undecided.push_back({{"layer", open.layer}, {"rule", open.rule}, {"needs", open.needs}});
+  }
+  Json& unknown = document["unknown"] = Json::array();
+  for (const UnknownNode& node : result.unknown) {
+    unknown.push_back(
+        {{"layer", node.layer}, {"class", node.operator_name}, {"domain", node.domain}});
+  }
+}
+
+std::string heading(const Options& options, const ValidationResult& result, const Style& style) {
+  if (!result.valid()) {
+    return fmt::format(
+        "{}: {}\n", style.bold(options.model),
+        style.bad(counted(static_cast<std::int64_t>(result.findings.size()), "finding")));
+  }
+  std::string page = fmt::format("{}: {}", style.bold(options.model), style.good("valid"));
+  if (!result.undecided.empty()) {
+    page += fmt::format(", {} undecided",
+                        with_separators(static_cast<std::int64_t>(result.undecided.size())));
+  }
+  if (!result.unknown.empty()) {
+    page += fmt::format(", {} unknown to the catalogue",
+                        counted(static_cast<std::int64_t>(result.unknown.size()), "node"));
+  }
+  return page + "\n";
+}
+
+std::string to_page(const Options& options, const ValidationResult& result) {
+  const Style style;
+  std::string page = heading(options, result, style);
+  for (const Finding& finding : result.findings) {
+    page += fmt::format("\n  {}{}\n", style.bold(finding.layer.empty() ? "model" : finding.layer),
+                        finding.operator_name.empty()
+                            ? ""
+                            : fmt::format(" ({})", printable(finding.operator_name)));
+    page += fmt::format("    {}: {}\n", style.bad(finding.kind), finding.message);
+    page += fmt::format("    {}\n", style.dim("rule " + finding.rule));
+  }
+  if (options.undecided && !result.undecided.empty()) {
+    page += "\nundecided\n";
+    Table table;
+    for (const OpenQuestion& open : result.undecided) {
+      table.row({open.layer, open.rule, "needs " + open.needs});
+    }
+    page += table.text();
+  }
+  if (!result.unknown.empty()) {
+    page += "\nunknown to the catalogue\n";
+    Table table;
+    for (const UnknownNode& node : result.unknown) {
+      table.row(
+          {node.layer, printable(node.domain.empty() ? node.operator_name
+                                                     : node.domain + "." + node.operator_name)});
+    }
+    page += table.text();
+  }
+  return page;
+}
+
+// A file that decodes, but whose tensors or attributes contradict themselves: the reader's reason
+// is the finding.
+ValidationResult refused(const Options& options, const Error& error) {
+  std::string message = error.message;
+  if (message.starts_with(options.model + ": ")) message.erase(0, options.model.size() + 2);
+  return {{{"", "", "Graph Error", "Graph.content", "", "", kRankBadness, message}}, {}, {}};
+}
+
+Result<ExitCode> run(const Options& options, Report& report) {
+  const Result<Model> model = read_model(options.model);
+  if (!model && model.error().kind != "invalid") return model.error();
+  const ValidationResult result = model ? validate(*model) : refused(options, model.error());
+  if (report.json()) {
+    fill_document(options, result, report.document);
+  } else {
+    report.text = to_page(options, result);
+  }
+  return result.valid() ? ExitCode::clean : ExitCode::found;
+}
+
+Action configure(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  app.add_option("MODEL", options->model, "The model")->required()->type_name("");
+  app.add_flag("--undecided", options->undecided, "List what only data can decide");
+  return [options](Report& report) { return run(*options, report); };
+}
+
+}  // namespace
+
+Command validate_command() {
+  return {"validate", "Say what is wrong with a model, without running it", kHelp, configure};
+}
+
+}  // namespace assay
