@@ -50,7 +50,7 @@ void pick(const Picks& picks, std::size_t d, const T* from, T* to, const T& fill
   const Picks::Axis& axis = picks.axes[d];
   const std::int64_t count = static_cast<std::int64_t>(axis.index.size());
   const std::int64_t* index = axis.index.data();
-  if (axis.to_stride == 1) {  // the innermost axis, element by element
+  if (d + 1 == picks.axes.size() && picks.tail == 1) {
     for (std::int64_t i = 0; i < count; ++i) to[i] = index[i] < 0 ? fill : from[index[i]];
     return;
   }
