@@ -19,7 +19,7 @@ COMMANDS = ("run", "validate", "inspect", "convert", "conformance", "ops", "comp
 
 
 def log_model(folder: Path) -> Path:
-    """Make a model whose log gives infinities in an output, and whose sqrt gives NaN that reaches none."""
+    """Make a model whose log gives infinities and whose sqrt gives NaN that reaches no output."""
     nodes = [
         helper.make_node("Log", ["x"], ["a"], name="log"),
         helper.make_node("Neg", ["a"], ["y"], name="neg"),
