@@ -1,4 +1,4 @@
-"""The real trained models inside PyPI wheels, their inputs, and ONNX Runtime's values of every node."""
+"""Real trained models inside PyPI wheels, their inputs, and ONNX Runtime's values of each node."""
 
 from __future__ import annotations
 
@@ -99,8 +99,13 @@ MODELS = [
 ]
 
 
+def save(path: Path, arrays: Arrays) -> None:
+    """Write arrays to an .npz file."""
+    np.savez(path, allow_pickle=False, **arrays)
+
+
 def session(path: Path | bytes, *, optimise: bool = True) -> onnxruntime.InferenceSession:
-    """A session of one thread."""
+    """Open a session of one thread."""
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1

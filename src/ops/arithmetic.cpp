@@ -286,6 +286,14 @@ Operator min() {
   return entry;
 }
 
+// Integers raised in double precision.
+void in_double_precision(Builder& b) {
+  const ElementType type = b.site().element(0);
+  if (is_real(type)) return b.output(0, b.again().front());
+  const std::string power = b("Pow", {cast_to(b, b.input(0), ElementType::f64), b.input(1)});
+  b.output(0, cast_to(b, power, type));
+}
+
 Operator pow_entry() {
   return {.name = "Pow",
           .versions = {1, 7, 12, 13, 15},
@@ -293,7 +301,9 @@ Operator pow_entry() {
           .attributes = {{"axis", Role::axis}, {"broadcast", Role::flag}},
           .require = require_broadcast,
           .infer = infer_broadcast,
-          .meaning = aligned(elementwise<Pow, RealsAndIntegers>())};
+          .meaning = aligned(elementwise<Pow, RealsAndIntegers>()),
+          .variants = {{"in-double-precision", Variant::Kind::defect, "ONNX Runtime 1.31 for int64",
+                        in_double_precision}}};
 }
 
 }  // namespace

@@ -1,10 +1,10 @@
 #include "ops/check.h"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <cmath>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "ops/infer.h"
 
@@ -36,8 +36,7 @@ std::string Check::id(std::string_view rule) const {
 
 std::optional<std::size_t> Check::index_of(std::string_view input) const {
   for (std::size_t i = 0; i < schema_.inputs.size(); ++i)
-    if (schema_.inputs[i].name == input)
-      return site.has_input(i) ? std::optional(i) : std::nullopt;
+    if (schema_.inputs[i].name == input) return site.has_input(i) ? std::optional(i) : std::nullopt;
   ASSAY_CHECK(!"the entry names an input that the standard has not");
   return std::nullopt;
 }
@@ -101,10 +100,11 @@ bool Check::same_rank(std::string_view a, std::string_view b) {
     undecided("same-rank", fmt::format("the ranks of {} and {}", a, b));
     return false;
   }
-  return that(*x == *y, "Inconsistent Input Dimensions", "same-rank", fmt::format("rank {}", *x),
-              fmt::format("rank {}", *y), kRankBadness * std::abs(static_cast<double>(*x - *y)),
-              fmt::format("{} needs {} and {} of one rank, but they have shapes {} and {}",
-                          site.node().op, a, b, assay::to_text(*dims(a)), assay::to_text(*dims(b))));
+  return that(
+      *x == *y, "Inconsistent Input Dimensions", "same-rank", fmt::format("rank {}", *x),
+      fmt::format("rank {}", *y), kRankBadness * std::abs(static_cast<double>(*x - *y)),
+      fmt::format("{} needs {} and {} of one rank, but they have shapes {} and {}", site.node().op,
+                  a, b, assay::to_text(*dims(a)), assay::to_text(*dims(b))));
 }
 
 bool Check::same_shape(std::string_view a, std::string_view b) {
@@ -142,7 +142,8 @@ bool Check::broadcastable() {
                       assay::to_text(*known), kShapeBadness,
                       fmt::format("{} cannot broadcast the shapes {} and {}", site.node().op,
                                   assay::to_text(all), assay::to_text(*known)));
-      certain = certain && (x.same_as(y) || (x.known() && x.value == 1) || (y.known() && y.value == 1));
+      certain =
+          certain && (x.same_as(y) || (x.known() && x.value == 1) || (y.known() && y.value == 1));
     }
     all = broadcast_dims(all, *known);
   }
@@ -191,7 +192,8 @@ bool check_extent(Check& c, std::string_view kind, std::string_view rule, std::s
                   std::int64_t axis, const Dim& expected, std::string_view what) {
   if (!c.index_of(input)) return true;
   const Dims* dims = c.dims(input);
-  const auto at = dims ? normalize_axis(axis, static_cast<std::int64_t>(dims->size())) : std::nullopt;
+  const auto at =
+      dims ? normalize_axis(axis, static_cast<std::int64_t>(dims->size())) : std::nullopt;
   if (!at) {
     if (!dims) c.undecided(rule, fmt::format("the rank of {}", input));
     return false;
@@ -205,8 +207,7 @@ bool check_extent(Check& c, std::string_view kind, std::string_view rule, std::s
   return c.that(false, kind, rule, dim_text(expected), dim_text(found),
                 kShapeBadness * std::abs(static_cast<double>(found.value - expected.value)),
                 fmt::format("{} needs extent {} of {} to be {} ({}), but it has shape {}",
-                            c.site.node().op, *at, input, expected.value, what,
-                            to_text(*dims)));
+                            c.site.node().op, *at, input, expected.value, what, to_text(*dims)));
 }
 }  // namespace
 

@@ -29,7 +29,7 @@ void require_gather(Check& c) {
 
 void infer_gather(Infer& n) {
   const Dims *x = n.dims(0), *indices = n.dims(1);
-  if (!x || !indices) return n.output(0, n.element(0));
+  if (!x || !indices || !find_axis(n.site, "axis", x->size())) return n.output(0, n.element(0));
   n.output(0, n.element(0), gather_dims(n.site, *x, *indices));
 }
 
@@ -127,10 +127,13 @@ void require_gather_nd(Check& c) {
 
 void infer_gather_nd(Infer& n) {
   const Dims *x = n.dims(0), *indices = n.dims(1);
-  if (!x || !indices || indices->empty() || !indices->back().known())
+  const std::int64_t batches = n.site.integer("batch_dims");
+  if (!x || !indices || indices->empty() || !indices->back().known() || batches < 0)
     return n.output(0, n.element(0));
+  const auto rank = static_cast<std::int64_t>(x->size());
+  if (batches >= rank || indices->back().value > rank - batches) return n.output(0, n.element(0));
   Dims y(indices->begin(), indices->end() - 1);
-  y.insert(y.end(), x->begin() + n.site.integer("batch_dims") + indices->back().value, x->end());
+  y.insert(y.end(), x->begin() + batches + indices->back().value, x->end());
   n.output(0, n.element(0), std::move(y));
 }
 
@@ -190,9 +193,10 @@ void infer_compress(Infer& n) {
   if (const Tensor* condition = n.site.constant(1))
     count = static_cast<std::int64_t>(chosen(*condition).size());
   if (!n.site.has("axis")) return n.output(0, n.element(0), {count});
-  if (!x) return n.output(0, n.element(0));
+  const auto axis = x ? find_axis(n.site, "axis", x->size()) : std::nullopt;
+  if (!axis) return n.output(0, n.element(0));
   Dims y = *x;
-  y[axis_of(n.site, "axis", x->size())] = count;
+  y[*axis] = count;
   n.output(0, n.element(0), std::move(y));
 }
 
@@ -218,20 +222,21 @@ Operator compress() {
           .meaning = gather(compress_sources)};
 }
 
+// The place of the new axis among `rank` of the indices.
 std::optional<std::size_t> one_hot_axis(const Site& site, std::size_t rank) {
-  const auto axis = normalize_axis(site.integer("axis"), static_cast<std::int64_t>(rank) + 1);
-  return axis ? std::optional(static_cast<std::size_t>(*axis)) : std::nullopt;
+  return find_axis(site, "axis", rank + 1);
 }
 
-Dims one_hot_dims(const Site& site, const Dims& indices) {
+Dims one_hot_dims(const Site& site, const Dims& indices, std::size_t axis) {
   const Numbers depth = numbers(site, "", 1);
   const auto extents = site.extents(1);
+  Dim classes;
+  if (depth.values && depth.values->size() == 1)
+    classes = (*depth.values)[0];
+  else if (extents && extents->size() == 1)
+    classes = extents->front();
   Dims y = indices;
-  const auto axis = static_cast<std::ptrdiff_t>(*one_hot_axis(site, indices.size()));
-  const Dim classes = depth.values                      ? Dim((*depth.values)[0])
-                      : extents && extents->size() == 1 ? extents->front()
-                                                        : Dim();
-  y.insert(y.begin() + axis, classes);
+  y.insert(y.begin() + static_cast<std::ptrdiff_t>(axis), classes);
   return y;
 }
 
@@ -248,13 +253,14 @@ void require_one_hot(Check& c) {
     c.argument(false, "depth-range", "a depth of 0 or more", fmt::format("{}", (*depth.values)[0]));
     return;
   }
-  sensible_size(c, one_hot_dims(c.site, *indices));
+  sensible_size(c, one_hot_dims(c.site, *indices, *one_hot_axis(c.site, indices->size())));
 }
 
 void infer_one_hot(Infer& n) {
   const Dims* indices = n.dims(0);
-  if (!indices) return n.output(0, n.element(2));
-  n.output(0, n.element(2), one_hot_dims(n.site, *indices));
+  const auto axis = indices ? one_hot_axis(n.site, indices->size()) : std::nullopt;
+  if (!axis) return n.output(0, n.element(2));
+  n.output(0, n.element(2), one_hot_dims(n.site, *indices, *axis));
 }
 
 // Off everywhere, and on at one place for each index.

@@ -226,6 +226,7 @@ Operator eye_like() {
 std::optional<std::int64_t> range_count(const Site& site) {
   const Tensor *start = site.constant(0), *limit = site.constant(1), *delta = site.constant(2);
   if (!start || !limit || !delta) return std::nullopt;
+  if (start->size() != 1 || limit->size() != 1 || delta->size() != 1) return std::nullopt;
   if (is_integer(start->type())) {
     const __int128 from = start->integer(0), to = limit->integer(0), step = delta->integer(0);
     if (step == 0) return -1;
@@ -262,8 +263,9 @@ void infer_range(Infer& n) {
   // From 0 in steps of 1: as many as the limit says, be it only a name.
   const Tensor *start = n.site.constant(0), *delta = n.site.constant(2);
   const auto limit = n.site.extents(1);
-  const bool counts = start && delta && is_integer(start->type()) && start->integer(0) == 0 &&
-                      delta->integer(0) == 1 && limit && limit->size() == 1;
+  const bool whole = start && delta && is_integer(start->type()) && start->size() == 1 &&
+                     delta->size() == 1 && limit && limit->size() == 1;
+  const bool counts = whole && start->integer(0) == 0 && delta->integer(0) == 1;
   n.output(0, n.element(0), {counts ? limit->front() : Dim()});
 }
 

@@ -50,7 +50,8 @@ struct BatchNormalization {
     const std::int64_t inner = per_place(f.site()) ? 1 : places(shape), groups = mean.size();
     if (trains(f.site())) train(f, f.input(0), mean, variance);
     std::vector<S> factors;
-    for (std::int64_t g = 0; g < groups; ++g) factors.push_back(scale[g] / sqrt(variance[g] + epsilon));
+    for (std::int64_t g = 0; g < groups; ++g)
+      factors.push_back(scale[g] / sqrt(variance[g] + epsilon));
     Settler<S> settler(f.call().output_type(0), shape);
     const Rounding& rules = rounding();
     for_rows(shape[0] * groups, inner, [&](std::int64_t begin, std::int64_t end) {

@@ -36,7 +36,8 @@ void require_top_k(Check& c) {
 
 void infer_top_k(Infer& n) {
   const Dims* x = n.dims(0);
-  if (!x) {
+  const auto axis = x ? find_axis(n.site, "axis", x->size()) : std::nullopt;
+  if (!axis) {
     n.output(0, n.element(0));
     return n.output(1, ElementType::i64);
   }
@@ -44,7 +45,7 @@ void infer_top_k(Infer& n) {
   if (n.site.version() >= 10)
     if (const auto given = n.site.extents(1); given && given->size() == 1) k = given->front();
   Dims y = *x;
-  y[axis_of(n.site, "axis", x->size())] = k;
+  y[*axis] = k;
   n.output(0, n.element(0), y);
   n.output(1, ElementType::i64, y);
 }

@@ -89,21 +89,31 @@ Groups group(const Tensor& x, const Things& t, bool sorted) {
   return result;
 }
 
-void infer_unique(Infer& n) {
+// The input's extents with the axis along which it is compared, if both are known.
+struct KnownAxis {
+  Dims y;     // of the values
+  Dim count;  // of the things that are compared
+};
+
+std::optional<KnownAxis> known_axis(const Infer& n) {
   const Dims* x = n.dims(0);
-  const bool flat = !n.site.has("axis");
+  if (!x) return std::nullopt;
+  if (!n.site.has("axis")) return KnownAxis{{Dim()}, product(*x, 0, x->size())};
+  const auto axis = find_axis(n.site, "axis", x->size());
+  if (!axis) return std::nullopt;
+  KnownAxis result{*x, (*x)[*axis]};
+  result.y[*axis] = Dim();
+  return result;
+}
+
+void infer_unique(Infer& n) {
+  ValueType values = ValueType::tensor(n.element(0));
   Dim count;
-  if (x && flat) count = product(*x, 0, x->size());
-  if (x && !flat) count = (*x)[axis_of(n.site, "axis", x->size())];
-  if (flat) {
-    n.output(0, n.element(0), {Dim()});
-  } else if (x) {
-    Dims y = *x;
-    y[axis_of(n.site, "axis", x->size())] = Dim();
-    n.output(0, n.element(0), std::move(y));
-  } else {
-    n.output(0, n.element(0));
+  if (auto known = known_axis(n)) {
+    values.dims = std::move(known->y);
+    count = known->count;
   }
+  n.output(0, std::move(values));
   n.output(1, ElementType::i64, {Dim()});
   n.output(2, ElementType::i64, {count});
   n.output(3, ElementType::i64, {Dim()});

@@ -18,7 +18,7 @@ std::size_t concat_axis(const Site& site, std::size_t rank) {
 // Nothing if the ranks are not known.
 std::optional<Dims> concat_dims(const Site& site) {
   const Dims* first = site.dims(0);
-  if (!first) return std::nullopt;
+  if (!first || !find_axis(site, "axis", first->size(), 1)) return std::nullopt;
   const std::size_t axis = concat_axis(site, first->size());
   Dims result = *first;
   for (std::size_t i = 1; i < site.input_count(); ++i) {
@@ -236,11 +236,12 @@ void require_split(Check& c) {
 
 void infer_split(Infer& n) {
   const Dims* x = n.dims(0);
-  if (!x) {
+  const auto found = x ? find_axis(n.site, "axis", x->size()) : std::nullopt;
+  if (!found) {
     for (std::size_t i = 0; i < n.outputs.size(); ++i) n.output(i, n.element(0));
     return;
   }
-  const std::size_t axis = axis_of(n.site, "axis", x->size());
+  const std::size_t axis = *found;
   const auto sizes = split_sizes(n.site, (*x)[axis]);
   for (std::size_t i = 0; i < n.outputs.size(); ++i) {
     Dims y = *x;

@@ -48,10 +48,16 @@ std::vector<std::size_t> normalized(const std::vector<std::int64_t>& axes, std::
 
 std::size_t axis_of(const Site& site, std::string_view attribute, std::size_t rank,
                     std::int64_t fallback) {
+  const auto axis = find_axis(site, attribute, rank, fallback);
+  ASSAY_CHECK(axis.has_value());
+  return *axis;
+}
+
+std::optional<std::size_t> find_axis(const Site& site, std::string_view attribute, std::size_t rank,
+                                     std::int64_t fallback) {
   const auto axis =
       normalize_axis(site.integer(attribute, fallback), static_cast<std::int64_t>(rank));
-  ASSAY_CHECK(axis.has_value());
-  return static_cast<std::size_t>(*axis);
+  return axis ? std::optional(static_cast<std::size_t>(*axis)) : std::nullopt;
 }
 
 bool sensible_size(Check& c, const Dims& output) {

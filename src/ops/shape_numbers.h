@@ -24,8 +24,12 @@ std::vector<std::int64_t> whole_numbers(const Tensor& tensor);
 
 // Axes in [-rank, rank) as axes in [0, rank); those outside are left out.
 std::vector<std::size_t> normalized(const std::vector<std::int64_t>& axes, std::size_t rank);
+// The axis attribute as an axis in [0, rank), of a node that is known to be legal; and of one that
+// may not have been checked to the end, where an extent is unknown.
 std::size_t axis_of(const Site& site, std::string_view attribute, std::size_t rank,
                     std::int64_t fallback = 0);
+std::optional<std::size_t> find_axis(const Site& site, std::string_view attribute, std::size_t rank,
+                                     std::int64_t fallback = 0);
 
 // No tensor has more elements than this: a known shape beyond it is refused, not allocated.
 inline constexpr std::int64_t kMostElements = std::int64_t{1} << 40;

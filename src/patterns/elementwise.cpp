@@ -7,8 +7,8 @@
 namespace assay::elementwise_detail {
 namespace {
 
-constexpr std::int64_t kBlock = 1024;      // elements handled at a time: fits the first cache
-constexpr std::int64_t kGrain = 16 * 1024; // elements worth a thread
+constexpr std::int64_t kBlock = 1024;       // elements handled at a time: fits the first cache
+constexpr std::int64_t kGrain = 16 * 1024;  // elements worth a thread
 
 // Reads one input as if it had the output's shape.
 template <class S>
@@ -30,9 +30,15 @@ class Reader {
 
   void read(std::int64_t begin, std::int64_t count, S* out) const {
     switch (mode_) {
-      case Mode::direct: load<S>(*value_, begin, begin + count, out); break;
-      case Mode::single: std::fill(out, out + count, whole_[0]); break;
-      case Mode::strided: gather(begin, count, out); break;
+      case Mode::direct:
+        load<S>(*value_, begin, begin + count, out);
+        break;
+      case Mode::single:
+        std::fill(out, out + count, whole_[0]);
+        break;
+      case Mode::strided:
+        gather(begin, count, out);
+        break;
     }
   }
 

@@ -1,0 +1,161 @@
+"""Benchmarks against peers, as ratios measured in the same run; prints a Markdown table.
+
+usage: bench/run.py [nodes] [models] [memory]
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import onnx
+from onnx.reference import ReferenceEvaluator
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "tools"))
+
+from real_models import MODELS, RealModel, save, session  # noqa: E402
+
+ASSAY = str(ROOT / "build" / "assay")
+REPEAT = 20
+
+
+def assay(*arguments: str) -> dict[str, object]:
+    """Run a command with --json on one thread."""
+    done = subprocess.run(
+        [ASSAY, *arguments, "--json", "--threads", "1"], capture_output=True, text=True, check=False
+    )
+    document: dict[str, object] = json.loads(done.stdout)
+    if "error" in document:
+        raise RuntimeError(document["error"])
+    return document
+
+
+def best_of(count: int, action: Callable[[], object]) -> float:
+    """Return the seconds of the fastest of some calls."""
+    best = float("inf")
+    for _ in range(count):
+        start = time.perf_counter()
+        action()
+        best = min(best, time.perf_counter() - start)
+    return best
+
+
+def reference_node_seconds(folder: Path) -> float:
+    """Add up the evaluation time of onnx.reference over the node tests that it can run."""
+    total = 0.0
+    for test in sorted(folder.iterdir()):
+        model = onnx.load(str(test / "model.onnx"))
+        try:
+            runner = ReferenceEvaluator(model)
+            inputs = {}
+            for index, given in enumerate(model.graph.input):
+                tensor = onnx.TensorProto()
+                tensor.ParseFromString(
+                    (test / "test_data_set_0" / f"input_{index}.pb").read_bytes()
+                )
+                inputs[given.name] = onnx.numpy_helper.to_array(tensor)
+            start = time.perf_counter()
+            runner.run(None, inputs)
+            total += time.perf_counter() - start
+        except Exception:
+            continue
+    return total
+
+
+def nodes() -> None:
+    """Compare evaluation time over the node tests with onnx.reference."""
+    folder = ROOT / "build" / "onnx-tests" / "node"
+    row = assay("conformance", str(folder))["backends"][0]  # type: ignore[index]
+    theirs = reference_node_seconds(folder)
+    ours = row["evaluation_seconds"]
+    print("| node tests | assay s | onnx.reference s | times faster |\n|---|---|---|---|")
+    print(
+        f"| {row['passed']} of {row['total']} passed "
+        f"| {ours:.3f} | {theirs:.3f} | {theirs / ours:.0f} |"
+    )
+
+
+def model_row(model: RealModel) -> str:
+    """One real model on three evaluators."""
+    inputs = model.inputs()
+    with tempfile.TemporaryDirectory() as folder:
+        data = str(Path(folder) / "inputs.npz")
+        save(Path(data), inputs)
+        document = assay("run", str(model.path), "--inputs", data, "--repeat", str(REPEAT))
+    ours = float(document["evaluation_seconds"])  # type: ignore[arg-type]
+    runner = session(model.path)
+    runtime = best_of(REPEAT, lambda: runner.run(None, inputs))
+    try:
+        reference = ReferenceEvaluator(str(model.path))
+        slow = best_of(1, lambda: reference.run(None, inputs))
+        against = f"{slow / ours:.0f}"
+    except Exception:
+        slow, against = float("nan"), "cannot run it"
+    return (
+        f"| {model.name} | {1e3 * ours:.2f} | {1e3 * runtime:.2f} | {ours / runtime:.2f} "
+        f"| {1e3 * slow:.0f} | {against} |"
+    )
+
+
+def models() -> None:
+    """Real models: one thread, best of some runs."""
+    print("| model | assay ms | onnxruntime ms | ratio | onnx.reference ms | times faster |")
+    print("|---|---|---|---|---|---|")
+    for model in MODELS:
+        print(model_row(model), flush=True)
+
+
+def peak_of(arguments: list[str]) -> int:
+    """Peak resident bytes of a process."""
+    process = subprocess.Popen(arguments, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    _, _, usage = os.wait4(process.pid, 0)
+    return int(usage.ru_maxrss) * 1024
+
+
+def memory() -> None:
+    """Growth of the peak over the empty process, against ONNX Runtime's."""
+    script = (
+        "import sys; sys.path.insert(0, {tools!r})\n"
+        "from real_models import MODELS, session\n"
+        "model = next(m for m in MODELS if m.name == {name!r})\n"
+        "inputs = {inputs}\n"
+        "{body}"
+    )
+    empty_assay = peak_of([ASSAY, "--version"])
+    print("| model | assay MB | onnxruntime MB | ratio |\n|---|---|---|---|")
+    for model in MODELS:
+        with tempfile.TemporaryDirectory() as folder:
+            data = str(Path(folder) / "inputs.npz")
+            save(Path(data), model.inputs())
+            ours = peak_of([ASSAY, "run", str(model.path), "--inputs", data, "--threads", "1"])
+            load = f"dict(__import__('numpy').load({data!r}))"
+            body = "session(model.path).run(None, inputs)"
+            arguments = {"tools": str(ROOT / "tools"), "name": model.name, "inputs": load}
+            idle = peak_of([sys.executable, "-c", script.format(body="", **arguments)])
+            busy = peak_of([sys.executable, "-c", script.format(body=body, **arguments)])
+        growth, theirs = ours - empty_assay, max(busy - idle, 1)
+        print(
+            f"| {model.name} | {growth / 1e6:.1f} | {theirs / 1e6:.1f} | {growth / theirs:.2f} |",
+            flush=True,
+        )
+
+
+def main() -> int:
+    """Run the named benchmarks, or all."""
+    known = {"nodes": nodes, "models": models, "memory": memory}
+    names = sys.argv[1:] or list(known)
+    for name in names:
+        print(f"\n## {name}\n")
+        known[name]()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
