@@ -97,6 +97,10 @@ TEST(InferTypes, NeverFoldsWhatIsRandom) {
       model({node("RandomNormal", {}, {"r"}, {attribute("shape", std::vector<std::int64_t>{2})})},
             {}, {untyped("r")});
   EXPECT_FALSE(known(infer_types(m), "r").constant.defined());
+  std::vector<double> halves(100, 0.5);
+  const Model coins = model({node("Bernoulli", {"p"}, {"b"})}, {}, {untyped("b")},
+                            {reals("p", std::move(halves))});
+  EXPECT_FALSE(known(infer_types(coins), "b").constant.defined());
 }
 
 TEST(InferTypes, ConstantsThatCannotBeEvaluatedAreAViolation) {
