@@ -115,11 +115,37 @@ struct Widened {
   bool any = false;
 };
 
+// Whether every extent of the outputs is inferred, with the elements of input `hidden` unknown.
+bool shapes_known(const Specimen& s, std::size_t hidden) {
+  const Lookup found = find_operator(s.node.domain, s.node.op, s.opset);
+  if (!found.entry->infer) return true;
+  const Node whole = complete(s.node, *found.schema);
+  Site site(whole, found.schema->since_version);
+  for (std::size_t i = 0; i < s.inputs.size(); ++i) {
+    Known known;
+    known.present = s.inputs[i].present();
+    if (known.present) known.type = s.inputs[i].value_type();
+    if (i != hidden && s.inputs[i].is_tensor()) known.constant = s.inputs[i].tensor();
+    site.inputs.push_back(std::move(known));
+  }
+  Infer infer(site);
+  found.entry->infer(infer);
+  return std::all_of(infer.outputs.begin(), infer.outputs.end(), [](const ValueType& type) {
+    return !type.is_tensor() || (type.dims && to_shape(*type.dims));
+  });
+}
+
+// An input whose elements decide the shape (scales, sizes) has no range to be widened to.
+bool decides_shape(const Specimen& s, std::size_t input) {
+  return shapes_known(s, s.inputs.size()) && !shapes_known(s, input);
+}
+
 Widened widen(const Specimen& s, double width, std::mt19937_64& random) {
   Widened result;
   std::uniform_real_distribution<double> draw(-1, 1);
-  for (const Value& input : s.inputs) {
-    if (!input.is_tensor() || !is_real(input.type())) {
+  for (std::size_t i = 0; i < s.inputs.size(); ++i) {
+    const Value& input = s.inputs[i];
+    if (!input.is_tensor() || !is_real(input.type()) || decides_shape(s, i)) {
       result.ranges.push_back(input);
       result.moved.push_back(input);
       continue;
