@@ -188,14 +188,19 @@ void scan_outputs_joined(Builder& b) {
   }
 }
 
-// onnxruntime stops when the body says so, also where the node has no condition.
-void condition_always_counts(Builder& b) {
+// The loop with a condition where the node has none.
+void with_condition(Builder& b, bool condition) {
   Builder::Values inputs;
   for (std::size_t i = 0; i < b.site().input_count(); ++i) inputs.push_back(b.input(i));
-  if (inputs[1].empty()) inputs[1] = b.constant(make_scalar(ElementType::boolean, 1));
+  if (inputs[1].empty()) inputs[1] = b.constant(make_scalar(ElementType::boolean, condition));
   const Builder::Values outputs = b.again_on(inputs);
   for (std::size_t i = 0; i < outputs.size(); ++i) b.output(i, outputs[i]);
 }
+
+// onnxruntime stops when the body says so, also where the node has no condition.
+void condition_always_counts(Builder& b) { with_condition(b, true); }
+// onnx.reference takes a missing condition for false.
+void no_condition_is_false(Builder& b) { with_condition(b, false); }
 
 Operator loop() {
   return {.name = "Loop",
@@ -207,8 +212,10 @@ Operator loop() {
           .meaning = custom(Pattern::control, evaluate_loop),
           .variants = {{"scan-outputs-joined", Variant::Kind::defect, "onnx.reference 1.16 to 1.23",
                         scan_outputs_joined},
-                       {"condition-always-counts", Variant::Kind::difference,
-                        "onnxruntime, onnx.reference", condition_always_counts}}};
+                       {"condition-always-counts", Variant::Kind::difference, "onnxruntime 1.31",
+                        condition_always_counts},
+                       {"no-condition-is-false", Variant::Kind::defect, "onnx.reference 1.23",
+                        no_condition_is_false}}};
 }
 
 void evaluate_map(Call& call) {
