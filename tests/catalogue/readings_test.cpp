@@ -74,12 +74,13 @@ TEST(Readings, BoundedContainsValue) {
 
 // Both cover every evaluation. A range may be tighter, since its ends move one by one while a bound
 // reaches as far below the value as above; but a bound more than twice as wide, or a range without
-// the value, would be a defect of one of them.
+// the value, would be a defect of one of them. Some units in the last place are granted: a range
+// sees that a sum has one term that is not zero, a bound does not.
 bool agree(const Interval& range, const Bounded& bound, ElementType type) {
   if (!range.contains(bound.value)) return false;
   if (bound.is_exact() || bound.is_anything() || !range.has_number()) return true;
   const double reach = std::max(range.high - bound.value, bound.value - range.low);
-  const double step = is_real(type) ? 4 * rounding_of(type).unit * std::abs(bound.value) +
+  const double step = is_real(type) ? 32 * rounding_of(type).unit * std::abs(bound.value) +
                                           4 * rounding_of(type).tiny
                                     : 1;
   return bound.error <= 2 * reach + step;
