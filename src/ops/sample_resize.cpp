@@ -161,10 +161,12 @@ void require_upsample(Check& c) {
   const auto rank = c.rank_of("X");
   if (!rank) return c.undecided("rank", "the rank of X");
   if (c.site.version() < 7) {
-    if (!c.rank("X", exactly(4)) || !c.required("height_scale") || !c.required("width_scale"))
-      return;
+    if (!c.rank("X", exactly(4))) return;
   } else if (c.site.version() < 9) {
-    if (!c.required("scales") || !c.length("scales", *rank)) return;
+    const std::size_t found = c.site.reals("scales").size();
+    if (!c.argument(found == static_cast<std::size_t>(*rank), "length",
+                    fmt::format("{} numbers in scales", *rank), fmt::format("{}", found)))
+      return;
   } else if (!require_list(c, "scales", static_cast<std::size_t>(*rank))) {
     return;
   }

@@ -180,11 +180,11 @@ ComplexLine<S> bounded_transform(const ComplexLine<S>& x, std::int64_t bins, boo
 
 template <class S>
 ComplexLine<S> fourier(const ComplexLine<S>& x, std::int64_t bins, bool inverse) {
-  if constexpr (std::same_as<S, double>) {
+  if (x.real.size() == 1) return x;
+  if constexpr (std::same_as<S, double>)
     return transformed(x, bins, inverse);
-  } else {
-    return x.real.size() == 1 ? x : bounded_transform(x, bins, inverse);
-  }
+  else
+    return bounded_transform(x, bins, inverse);
 }
 
 template ComplexLine<double> fourier(const ComplexLine<double>&, std::int64_t, bool);
