@@ -17,6 +17,13 @@ const FormalParameter* formal_at(std::span<const FormalParameter> formals, std::
   return nullptr;
 }
 
+// Whether the input at this place must be given, if one is listed there at all.
+bool is_needed(const Schema& schema, const FormalParameter& formal, std::size_t i) {
+  if (formal.arity == Arity::single) return true;
+  return formal.arity == Arity::variadic &&
+         i + 1 - schema.inputs.size() < static_cast<std::size_t>(formal.min_arity);
+}
+
 std::string count_text(int least, int most) {
   if (most == kNoLimit) return fmt::format("at least {} inputs", least);
   return least == most ? fmt::format("{} inputs", most)
@@ -41,9 +48,10 @@ bool check_counts(Check& c, const Schema& schema) {
     holds = c.argument(false, "outputs", fmt::format("at most {} outputs", schema.max_outputs),
                        fmt::format("{}", outputs));
   }
-  for (std::size_t i = 0; i < schema.inputs.size() && i < listed; ++i) {
-    if (schema.inputs[i].arity != Arity::single || c.site.has_input(i)) continue;
-    holds = c.argument(false, "inputs", fmt::format("input {}", schema.inputs[i].name), "none");
+  for (std::size_t i = 0; i < listed; ++i) {
+    const FormalParameter* formal = formal_at(schema.inputs, i);
+    if (!formal || c.site.has_input(i) || !is_needed(schema, *formal, i)) continue;
+    holds = c.argument(false, "inputs", fmt::format("input {}", formal->name), "none");
   }
   return holds;
 }
