@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 
 readonly uv_version=0.13.7
 readonly packages=(
-  build-essential cmake ninja-build ccache git pkg-config ca-certificates
+  build-essential cmake ninja-build zsh fish ccache git pkg-config ca-certificates
   clang-16 libclang-rt-16-dev clang-format-16 clang-tidy-16 lld-16
   python3 python3-venv
   protobuf-compiler libprotobuf-dev libeigen3-dev libfmt-dev nlohmann-json3-dev libcli11-dev
