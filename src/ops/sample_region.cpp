@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "ops/output_type.h"
 #include "ops/sample_parts.h"
 #include "ops/sample_point.h"
 #include "ops/shape_numbers.h"
@@ -116,6 +117,7 @@ struct RoiAlign {
 
   template <class S>
   void operator()(Frame<S>& f) const {
+    require_room(f.call());
     const Array<S> x = f.input(0), regions = f.input(1);
     const std::vector<std::int64_t> batch = f.exact(2).integers();
     Array<S> y(f.output_shape(0));
