@@ -49,14 +49,23 @@ struct Div {
 // The exponent may be of another type than the base, whose type the result has.
 struct Pow {
   CutToType cut;
-  bool natural_exponent;
+  bool natural_exponent, squares;
   explicit Pow(const Call& call)
-      : cut(call), natural_exponent(domain_of(call.input(1).type()) == Domain::unsigned_integer) {}
+      : cut(call),
+        natural_exponent(domain_of(call.input(1).type()) == Domain::unsigned_integer),
+        squares(is_two(call.input(1))) {}
   template <class S>
   S operator()(S a, S b) const {
+    if constexpr (std::is_same_v<S, double>)
+      if (squares) return a * a;
     if constexpr (std::is_same_v<S, std::int64_t>)
       if (natural_exponent) return wrapped(pow(unwrapped(a), unwrapped(b)));
     return cut(pow(a, b));
+  }
+
+ private:
+  static bool is_two(const Value& exponent) {
+    return exponent.exact() && exponent.tensor().size() == 1 && exponent.tensor().real(0) == 2;
   }
 };
 
@@ -75,6 +84,10 @@ struct Maximum {
     return max(a, b);
   }
   template <class S>
+  S operator()(S a, S b, S c) const {
+    return max(max(a, b), c);
+  }
+  template <class S>
   S operator()(std::span<const S> x) const {
     return maximum(x);
   }
@@ -84,6 +97,10 @@ struct Minimum {
   template <class S>
   S operator()(S a, S b) const {
     return min(a, b);
+  }
+  template <class S>
+  S operator()(S a, S b, S c) const {
+    return min(min(a, b), c);
   }
   template <class S>
   S operator()(std::span<const S> x) const {

@@ -196,10 +196,9 @@ struct Attention {
     const bool packed = frame.shape(kQ).size() == 3;
     Array<S> y(frame.output_shape(kY));
     Array<S> shown(frame.wants(kScores) ? frame.output_shape(kScores) : Shape{0});
-    const std::int64_t area = s.queries * s.keys;
     for_heads(s, [&](std::int64_t b, std::int64_t head) {
-      const std::int64_t at = b * s.heads + head,
-                         from = (b * s.kv_heads + s.kv_head(head)) * s.keys;
+      const std::int64_t at = b * s.heads + head, area = s.queries * s.keys;
+      const std::int64_t from = (b * s.kv_heads + s.kv_head(head)) * s.keys;
       std::vector<S> scores(static_cast<std::size_t>(area));
       q.score(s, at * s.queries * s.size, k, from * s.size, scores.data());
       std::span<S> show;
@@ -232,9 +231,9 @@ bool require_heads(Check& c) {
     good = c.required("q_num_heads") && c.required("kv_num_heads") &&
            c.positive({"q_num_heads", "kv_num_heads"});
     if (!good) return false;
-    good = c.divisible(q[2], heads, "the last extent of Q");
-    good = c.divisible(k[2], kv, "the last extent of K") && good;
-    good = c.divisible(v[2], kv, "the last extent of V") && good;
+    good = require_packed(c, q[2], heads, "the last extent of Q");
+    good = require_packed(c, k[2], kv, "the last extent of K") && good;
+    good = require_packed(c, v[2], kv, "the last extent of V") && good;
     if (good && q[2].known())
       good = c.extent("K", 2, divided(q[2], heads) * kv, "kv_num_heads times the size of a head");
     return c.divisible(heads, kv, "q_num_heads") && good;
@@ -382,6 +381,12 @@ Operator attention() {
 }
 
 }  // namespace
+
+bool require_packed(Check& c, const Dim& extent, std::int64_t heads, std::string_view what) {
+  return c.divisible(extent, heads, what) &&
+         c.shape(heads <= extent.value, "divisible", fmt::format("{} of at least {}", what, heads),
+                 fmt::format("{}", extent.value));
+}
 
 bool require_softmax_precision(Check& c) {
   const std::int64_t type = c.site.integer("softmax_precision", 1);

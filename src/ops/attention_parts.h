@@ -132,15 +132,20 @@ void take_over(std::span<S> x) {
     for (S& value : x) value = value * constant<S>(1.0);
 }
 
-// Calls body(batch, head) for every head, on several threads, in the caller's rounding.
+// Calls body(batch, head) for every head that has queries, on several threads, in the caller's
+// rounding.
 template <class Body>
 void for_heads(const HeadShape& s, const Body& body) {
+  if (s.queries == 0) return;
   const Rounding& rules = rounding();
   parallel_for(s.batch * s.heads, 1, [&](std::int64_t begin, std::int64_t end) {
     const RoundingScope scope(rules);
     for (std::int64_t i = begin; i < end; ++i) body(i / s.heads, i % s.heads);
   });
 }
+
+// Heads packed into the last extent of an input: as many as divide it, and none of no size.
+bool require_packed(Check& c, const Dim& extent, std::int64_t heads, std::string_view what);
 
 // Types that a softmax may be computed in.
 bool require_softmax_precision(Check& c);

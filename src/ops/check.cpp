@@ -158,15 +158,19 @@ bool Check::broadcastable(std::string_view a, std::string_view b) {
     undecided("broadcast", fmt::format("the ranks of {} and {}", a, b));
     return false;
   }
+  bool certain = true;
   for (std::size_t d = 1; d <= std::min(x->size(), y->size()); ++d) {
     const Dim &p = (*x)[x->size() - d], &q = (*y)[y->size() - d];
-    if (p.known() && q.known() && p.value != q.value && p.value != 1 && q.value != 1)
+    const bool one = (p.known() && p.value == 1) || (q.known() && q.value == 1);
+    if (p.known() && q.known() && p.value != q.value && !one)
       return that(false, "Inconsistent Input Shapes", "broadcast", assay::to_text(*x),
                   assay::to_text(*y), kShapeBadness,
                   fmt::format("{} cannot broadcast {} of shape {} and {} of shape {}",
                               site.node().op, a, assay::to_text(*x), b, assay::to_text(*y)));
+    certain = certain && (one || p.same_as(q));
   }
-  return true;
+  if (!certain) undecided("broadcast", fmt::format("the extents of {} and {}", a, b));
+  return certain;
 }
 
 bool Check::broadcasts_to(std::string_view small, std::string_view large) {
@@ -176,10 +180,16 @@ bool Check::broadcasts_to(std::string_view small, std::string_view large) {
     undecided("broadcasts-to", fmt::format("the ranks of {} and {}", small, large));
     return false;
   }
-  bool fits = x->size() <= y->size();
+  bool fits = x->size() <= y->size(), certain = true;
   for (std::size_t d = 1; fits && d <= x->size(); ++d) {
     const Dim &p = (*x)[x->size() - d], &q = (*y)[y->size() - d];
-    fits = !(p.known() && q.known() && p.value != q.value && p.value != 1);
+    const bool one = p.known() && p.value == 1;
+    fits = one || !p.known() || !p.differs_from(q);
+    certain = certain && (one || p.same_as(q));
+  }
+  if (fits && !certain) {
+    undecided("broadcasts-to", fmt::format("the extents of {} and {}", small, large));
+    return false;
   }
   return that(fits, "Inconsistent Input Shapes", "broadcasts-to", assay::to_text(*y),
               assay::to_text(*x), kShapeBadness,

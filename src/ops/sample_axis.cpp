@@ -216,13 +216,31 @@ class TapsMaker {
     std::vector<std::int64_t> index(weights.size());
     for (std::size_t i = 0; i < index.size(); ++i)
       index[i] = std::clamp<std::int64_t>(begin + static_cast<std::int64_t>(i), 0, axis_.input - 1);
-    add_choice(index, weights);
+    const std::size_t zeros = static_cast<std::size_t>(
+        std::count_if(weights.begin(), weights.end(), [](const S& w) { return is_zero(w); }));
+    if (zeros > 0 && zeros < weights.size()) {
+      // What has no weight is not read; who reads it makes NaN of 0 times infinity.
+      if (!std::same_as<S, double>) add_choice(index, weights, false);
+      add_choice(index, weights, true);
+      if (!std::same_as<S, double>) std::swap(taps_.choices.back(), taps_.choices.end()[-2]);
+    } else {
+      add_choice(index, weights, false);
+    }
   }
 
-  void add_choice(const std::vector<std::int64_t>& index, const std::vector<S>& weights) {
-    taps_.choices.push_back({taps_.index.size(), index.size()});
-    taps_.index.insert(taps_.index.end(), index.begin(), index.end());
-    taps_.weight.insert(taps_.weight.end(), weights.begin(), weights.end());
+  static bool is_zero(double w) { return w == 0; }
+  static bool is_zero(const Bounded& w) { return w.value == 0 && w.error == 0; }
+  static bool is_zero(const Interval& w) { return w.low == 0 && w.high == 0 && !w.nan; }
+
+  void add_choice(const std::vector<std::int64_t>& index, const std::vector<S>& weights,
+                  bool without_zeros = false) {
+    const std::size_t begin = taps_.index.size();
+    for (std::size_t i = 0; i < index.size(); ++i)
+      if (!without_zeros || !is_zero(weights[i])) {
+        taps_.index.push_back(index[i]);
+        taps_.weight.push_back(weights[i]);
+      }
+    taps_.choices.push_back({begin, taps_.index.size() - begin});
   }
 
   const SamplingRule& rule_;

@@ -7,6 +7,7 @@
 #include "ops/sample_axis.h"
 #include "ops/sample_parts.h"
 #include "ops/sample_point.h"
+#include "ops/shape_numbers.h"
 #include "patterns/compute.h"
 #include "patterns/move.h"
 
@@ -119,25 +120,14 @@ std::vector<Cell<S>> cells(const GridRule& rule, const GridAxis& axis, Spread pl
     for (double cell = std::floor(at.low); cell <= at.high; ++cell)
       if (cell != best) result.push_back(cell_at<S>(rule, axis, at, cell));
   };
-  // What lies outside is first brought back; where that is unsure, both.
-  const auto brought_back = [&]() -> Spread {
-    if (rule.padding == Padding::border) {
-      const double edge = std::clamp(place.value, 0.0, static_cast<double>(axis.extent - 1));
-      return {edge, edge, edge};
-    }
+  // Mirroring moves the whole neighbourhood; elsewhere each neighbour is looked up by itself.
+  const bool mirrored = rule.padding == Padding::reflection && outside(place.value);
+  if (mirrored) {
     const double at = reflected(place.value, axis.low, axis.high);
-    return {at, at - (place.high - place.value), at + (place.high - place.value)};
-  };
-  const bool maybe = outside(place.low) || outside(place.high);
-  if (rule.padding == Padding::zeros || !maybe) {
-    add_cells(place);
-  } else if (outside(place.value)) {
-    add_cells(brought_back());
-    if (!outside(place.low) || !outside(place.high)) add_cells(place);
-  } else {
-    add_cells(place);
-    add_cells(brought_back());
+    const double reach = std::max(place.high - place.value, place.value - place.low);
+    place = {at, at - reach, at + reach};
   }
+  add_cells(place);
   return result;
 }
 
@@ -409,8 +399,7 @@ void require_affine_grid(Check& c) {
   for (std::int64_t extent : size)
     if (!c.argument(extent >= 0, "size", "extents of at least 0", fmt::format("{}", extent)))
       return;
-  c.argument(checked_element_count(output).has_value(), "size", "a countable output",
-             to_text(output));
+  sensible_size(c, to_dims(output));
 }
 
 void infer_affine_grid(Infer& n) {

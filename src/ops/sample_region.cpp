@@ -6,6 +6,7 @@
 
 #include "ops/sample_parts.h"
 #include "ops/sample_point.h"
+#include "ops/shape_numbers.h"
 #include "patterns/compute.h"
 
 namespace assay {
@@ -197,8 +198,8 @@ struct RoiAlign {
         values.push_back(channel[down.index[i] * width + across.index[j]]);
       }
     if (!rule.maximum) return dot(std::span<const S>(weights), std::span<const S>(values));
-    if (values.empty()) return zero<S>();
     for (std::size_t i = 0; i < values.size(); ++i) values[i] = weights[i] * values[i];
+    if (values.size() < 4) values.push_back(zero<S>());  // corners on the edge have no weight
     return maximum(std::span<const S>(values));
   }
 };
@@ -227,10 +228,7 @@ void require_roi_align(Check& c) {
              fmt::format("{}", samples));
   const Dim& regions = (*c.dims("rois"))[0];
   if (regions.known() && x[1].known())
-    c.argument(checked_element_count(Shape{regions.value, x[1].value, rule.height, rule.width})
-                   .has_value(),
-               "output-size", "a countable output",
-               fmt::format("{} x {}", rule.height, rule.width));
+    sensible_size(c, {regions, x[1], Dim(rule.height), Dim(rule.width)});
 }
 
 void infer_roi_align(Infer& n) {

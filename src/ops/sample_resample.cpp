@@ -4,6 +4,7 @@
 
 #include "base/parallel.h"
 #include "patterns/array.h"
+#include "patterns/elementwise.h"
 
 namespace assay {
 namespace {
@@ -50,7 +51,7 @@ void pick(const Picks& picks, std::size_t d, const T* from, T* to, const T& fill
   const Picks::Axis& axis = picks.axes[d];
   const std::int64_t count = static_cast<std::int64_t>(axis.index.size());
   const std::int64_t* index = axis.index.data();
-  if (axis.to_stride == 1) {  // the innermost axis, element by element
+  if (d + 1 == picks.axes.size() && picks.tail == 1) {
     for (std::int64_t i = 0; i < count; ++i) to[i] = index[i] < 0 ? fill : from[index[i]];
     return;
   }
@@ -131,27 +132,32 @@ struct Rows {
   std::int64_t outer, extent, inner;
 };
 
-// Every output element has one choice with the same number of taps.
+template <bool first>
+void add_scaled(const double* __restrict x, double w, std::int64_t count, double* __restrict y) {
+  elementwise_detail::for_each_index(
+      count, [&](std::int64_t k) { y[k] = first ? w * x[k] : y[k] + w * x[k]; });
+}
+
+// Every output element has one choice.
 void apply(const AxisTaps<double>& taps, const Rows& rows, const double* x, double* y) {
   const auto outputs = static_cast<std::int64_t>(taps.choices.size());
-  const std::size_t count = taps.choices.empty() ? 0 : taps.choices[0].count;
+  const std::int64_t* index = taps.index.data();
+  const double* weight = taps.weight.data();
+  const bool pairs = taps.index.size() == 2 * taps.choices.size() &&
+                     std::all_of(taps.choices.begin(), taps.choices.end(),
+                                 [](const auto& choice) { return choice.count == 2; });
   for (std::int64_t o = 0; o < rows.outer; ++o, x += rows.extent * rows.inner) {
-    const std::int64_t* index = taps.index.data();
-    const double* weight = taps.weight.data();
-    if (rows.inner == 1 && count == 2) {
+    if (rows.inner == 1 && pairs) {
       for (std::int64_t i = 0; i < outputs; ++i)
         y[i] = weight[2 * i] * x[index[2 * i]] + weight[2 * i + 1] * x[index[2 * i + 1]];
       y += outputs;
       continue;
     }
-    for (std::int64_t i = 0; i < outputs; ++i, index += count, weight += count, y += rows.inner) {
-      const double* first = x + index[0] * rows.inner;
-      for (std::int64_t k = 0; k < rows.inner; ++k) y[k] = weight[0] * first[k];
-      for (std::size_t t = 1; t < count; ++t) {
-        const double* next = x + index[t] * rows.inner;
-        const double w = weight[t];
-        for (std::int64_t k = 0; k < rows.inner; ++k) y[k] += w * next[k];
-      }
+    for (const auto& [begin, count] : taps.choices) {
+      add_scaled<true>(x + index[begin] * rows.inner, weight[begin], rows.inner, y);
+      for (std::size_t t = begin + 1; t < begin + count; ++t)
+        add_scaled<false>(x + index[t] * rows.inner, weight[t], rows.inner, y);
+      y += rows.inner;
     }
   }
 }

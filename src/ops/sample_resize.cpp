@@ -4,189 +4,13 @@
 
 #include <fmt/format.h>
 
+#include "ops/sample_demand.h"
 #include "ops/sample_parts.h"
 #include "ops/sample_resample.h"
+#include "ops/shape_numbers.h"
 
 namespace assay {
 namespace {
-
-using Coordinates = SamplingRule::Coordinates;
-using Kernel = SamplingRule::Kernel;
-using Nearest = SamplingRule::Nearest;
-
-bool is_resize(const Site& site) { return site.node().op == "Resize"; }
-
-// Before Resize had attributes for it, coordinates were divided by the scale and cut.
-bool has_old_coordinates(const Site& site) { return !is_resize(site) || site.version() < 11; }
-
-Coordinates coordinates_of(const std::string& mode) {
-  if (mode == "half_pixel_symmetric") return Coordinates::half_pixel_symmetric;
-  if (mode == "pytorch_half_pixel") return Coordinates::pytorch_half_pixel;
-  if (mode == "align_corners") return Coordinates::align_corners;
-  if (mode == "tf_half_pixel_for_nn") return Coordinates::half_pixel_unshifted;
-  if (mode == "asymmetric") return Coordinates::asymmetric;
-  return mode == "tf_crop_and_resize" ? Coordinates::crop : Coordinates::half_pixel;
-}
-
-Nearest nearest_of(const std::string& mode) {
-  if (mode == "round_prefer_ceil") return Nearest::prefer_ceil;
-  if (mode == "floor") return Nearest::floor;
-  return mode == "ceil" ? Nearest::ceil : Nearest::prefer_floor;
-}
-
-SamplingRule rule_of(const Site& site) {
-  SamplingRule rule;
-  const std::string& mode = site.text("mode");
-  rule.kernel = mode == "nearest" ? Kernel::nearest
-                : mode == "cubic" ? Kernel::cubic
-                                  : Kernel::linear;
-  if (has_old_coordinates(site)) {
-    rule.coordinates = Coordinates::asymmetric;
-    rule.nearest = is_resize(site) ? Nearest::simple : Nearest::floor;
-    return rule;
-  }
-  rule.coordinates = coordinates_of(site.text("coordinate_transformation_mode"));
-  rule.nearest = nearest_of(site.text("nearest_mode"));
-  rule.antialias = site.integer("antialias") != 0 && rule.kernel != Kernel::nearest;
-  rule.exclude_outside = site.integer("exclude_outside") != 0 && rule.kernel != Kernel::nearest;
-  rule.cubic_a = site.real("cubic_coeff_a", -0.75);
-  return rule;
-}
-
-// What the inputs and attributes ask for, as far as it is known.
-struct Demand {
-  std::vector<std::size_t> axes;  // that it speaks of
-  std::optional<std::size_t> scales_input, sizes_input, roi_input;
-  std::optional<std::vector<double>> scales;
-  std::optional<std::vector<Dim>> sizes;
-  std::optional<std::vector<double>> roi;  // starts, then ends; given only where it matters
-  bool wants_roi = false;
-  bool by_sizes() const { return sizes_input.has_value(); }
-};
-
-// Versions from 11 on let an empty tensor stand for an input that is not given.
-bool is_given(const Site& site, std::size_t i, std::size_t count) {
-  if (!site.has_input(i)) return false;
-  const Dims* dims = site.dims(i);
-  return count == 0 || !dims || dims->size() != 1 || dims->front().value != 0;
-}
-
-std::optional<std::vector<double>> reals_of(const Site& site, std::size_t i) {
-  const Tensor* known = site.constant(i);
-  if (!known) return std::nullopt;
-  return known->reals();
-}
-
-void read_inputs(const Site& site, Demand& demand) {
-  const std::size_t count = demand.axes.size();
-  const bool old = has_old_coordinates(site);
-  const std::size_t scales = old ? 1 : 2, sizes = 3;
-  if (is_given(site, scales, count)) {
-    demand.scales_input = scales;
-    demand.scales = reals_of(site, scales);
-  }
-  if (old) return;
-  if (is_given(site, sizes, count)) {
-    demand.sizes_input = sizes;
-    demand.sizes = site.extents(sizes);
-  }
-  demand.wants_roi = rule_of(site).coordinates == Coordinates::crop;
-  if (demand.wants_roi && is_given(site, 1, count)) {
-    demand.roi_input = 1;
-    demand.roi = reals_of(site, 1);
-  }
-}
-
-Demand demand_of(const Site& site, std::size_t rank) {
-  Demand demand;
-  if (site.has("axes") && is_resize(site)) {
-    for (std::int64_t axis : site.integers("axes"))
-      if (const auto d = normalize_axis(axis, static_cast<std::int64_t>(rank)))
-        demand.axes.push_back(static_cast<std::size_t>(*d));
-  } else {
-    for (std::size_t d = 0; d < rank; ++d) demand.axes.push_back(d);
-  }
-  if (is_resize(site) || site.version() >= 9) {
-    read_inputs(site, demand);
-  } else if (site.version() >= 7) {
-    demand.scales = site.reals("scales");
-  } else if (rank == 4) {
-    demand.axes = {2, 3};
-    demand.scales = {site.real("height_scale"), site.real("width_scale")};
-  }
-  return demand;
-}
-
-// floor(extent * scale) as a product of floats, which scales are: 10 * 0.7 is 7.
-double scaled_extent(std::int64_t extent, double scale, double span) {
-  const float product =
-      static_cast<float>(extent) * static_cast<float>(span) * static_cast<float>(scale);
-  return std::floor(static_cast<double>(product));
-}
-
-double span_of(const Demand& demand, std::size_t i) {
-  return demand.roi ? (*demand.roi)[demand.axes.size() + i] - (*demand.roi)[i] : 1;
-}
-
-enum class Policy : std::uint8_t { stretch, not_larger, not_smaller };
-
-Policy policy_of(const Site& site) {
-  const std::string& policy = site.text("keep_aspect_ratio_policy");
-  if (policy == "not_larger") return Policy::not_larger;
-  return policy == "not_smaller" ? Policy::not_smaller : Policy::stretch;
-}
-
-// Which of the sizes decides the scale of all axes.
-std::size_t deciding(const Demand& demand, const Dims& x, Policy policy) {
-  std::size_t best = 0;
-  const auto scale = [&](std::size_t i) {
-    return static_cast<double>((*demand.sizes)[i].value) /
-           static_cast<double>(x[demand.axes[i]].value);
-  };
-  for (std::size_t i = 1; i < demand.axes.size(); ++i)
-    if (policy == Policy::not_larger ? scale(i) < scale(best) : scale(i) > scale(best)) best = i;
-  return best;
-}
-
-// The axes with extents and scales, as far as they are known; output -1 where it is not. The
-// demand must be known to fit the input.
-std::vector<SampledAxis> sampled_axes(const Site& site, const Demand& demand, const Dims& x) {
-  std::vector<SampledAxis> axes(x.size());
-  for (std::size_t d = 0; d < x.size(); ++d) axes[d].input = axes[d].output = x[d].value;
-  const Policy policy = policy_of(site);
-  const bool known = std::all_of(demand.axes.begin(), demand.axes.end(),
-                                 [&](std::size_t d) { return x[d].known(); });
-  const bool sized = demand.sizes && std::all_of(demand.sizes->begin(), demand.sizes->end(),
-                                                 [](const Dim& size) { return size.known(); });
-  const bool shared = demand.by_sizes() && policy != Policy::stretch && !demand.axes.empty();
-  const std::size_t leader = shared && known && sized ? deciding(demand, x, policy) : 0;
-  for (std::size_t i = 0; i < demand.axes.size(); ++i) {
-    SampledAxis& axis = axes[demand.axes[i]];
-    axis.output = -1;
-    if (demand.roi) {
-      axis.start = (*demand.roi)[i];
-      axis.end = (*demand.roi)[demand.axes.size() + i];
-    }
-    if (shared) {
-      if (!known || !sized) continue;
-      axis.numerator = static_cast<double>((*demand.sizes)[leader].value);
-      axis.denominator = static_cast<double>(x[demand.axes[leader]].value);
-      axis.output = static_cast<std::int64_t>(
-          std::floor(static_cast<double>(axis.input) * axis.numerator / axis.denominator + 0.5));
-    } else if (demand.by_sizes()) {
-      if (!demand.sizes || !(*demand.sizes)[i].known()) continue;
-      axis.output = (*demand.sizes)[i].value;
-      axis.numerator = static_cast<double>(axis.output);
-      axis.denominator = static_cast<double>(axis.input);
-    } else if (demand.scales) {
-      axis.numerator = (*demand.scales)[i];
-      if (axis.input >= 0 && (!demand.wants_roi || demand.roi))
-        axis.output = static_cast<std::int64_t>(
-            scaled_extent(axis.input, axis.numerator, span_of(demand, i)));
-    }
-  }
-  return axes;
-}
 
 bool require_words(Check& c) {
   const int version = c.site.version();
@@ -269,13 +93,13 @@ bool require_sizes(Check& c, const Demand& demand, const Dims& x) {
 // Outputs too large for any machine, and filters that reach too far.
 void require_output(Check& c, const Demand& demand, const Dims& x) {
   const auto shape = to_shape(x);
-  if (!shape) return c.undecided("output-size", "the shape of X");
+  if (!shape) return c.undecided("size", "the shape of X");
   constexpr double kMost = 0x1p62, kMostTaps = 0x1p28;
   if (!demand.by_sizes())
     for (std::size_t i = 0; i < demand.axes.size(); ++i) {
       const double extent =
           scaled_extent((*shape)[demand.axes[i]], (*demand.scales)[i], span_of(demand, i));
-      if (!c.argument(extent >= 0 && extent < kMost, "output-size", "extents from 0 to 2^62",
+      if (!c.argument(extent >= 0 && extent < kMost, "size", "extents from 0 to 2^62",
                       fmt::format("{}", extent)))
         return;
     }
@@ -285,8 +109,7 @@ void require_output(Check& c, const Demand& demand, const Dims& x) {
       const double extent = static_cast<double>((*shape)[d]) *
                             static_cast<double>((*demand.sizes)[i].value) /
                             static_cast<double>((*shape)[demand.axes[i]]);
-      if (!c.argument(extent < kMost, "output-size", "extents up to 2^62",
-                      fmt::format("{}", extent)))
+      if (!c.argument(extent < kMost, "size", "extents up to 2^62", fmt::format("{}", extent)))
         return;
     }
   }
@@ -299,8 +122,7 @@ void require_output(Check& c, const Demand& demand, const Dims& x) {
                     "a filter of fewer than 2^28 weights", fmt::format("{}", taps)))
       return;
   }
-  c.argument(checked_element_count(output).has_value(), "output-size", "a countable output",
-             to_text(output));
+  sensible_size(c, to_dims(output));
 }
 
 bool require_element_type(Check& c) {
@@ -339,10 +161,12 @@ void require_upsample(Check& c) {
   const auto rank = c.rank_of("X");
   if (!rank) return c.undecided("rank", "the rank of X");
   if (c.site.version() < 7) {
-    if (!c.rank("X", exactly(4)) || !c.required("height_scale") || !c.required("width_scale"))
-      return;
+    if (!c.rank("X", exactly(4))) return;
   } else if (c.site.version() < 9) {
-    if (!c.required("scales") || !c.length("scales", *rank)) return;
+    const std::size_t found = c.site.reals("scales").size();
+    if (!c.argument(found == static_cast<std::size_t>(*rank), "length",
+                    fmt::format("{} numbers in scales", *rank), fmt::format("{}", found)))
+      return;
   } else if (!require_list(c, "scales", static_cast<std::size_t>(*rank))) {
     return;
   }
@@ -408,6 +232,23 @@ void from_the_corner(Builder& b) {
                   .front());
 }
 
+// An axis whose extent stays is left alone, whatever roi says of it.
+void roi_of_changed_axes(Builder& b) {
+  const Dims* x = b.site().dims(0);
+  const Demand demand = demand_of(b.site(), x->size());
+  if (!demand.roi) return b.output(0, b.again().front());
+  const std::vector<SampledAxis> axes = sampled_axes(b.site(), demand, *x);
+  std::vector<double> roi = *demand.roi;
+  const std::size_t count = demand.axes.size();
+  for (std::size_t i = 0; i < count; ++i)
+    if (axes[demand.axes[i]].input == axes[demand.axes[i]].output) roi[i] = 0, roi[count + i] = 1;
+  std::vector<std::string> inputs;
+  for (std::size_t i = 0; i < b.site().input_count(); ++i) inputs.push_back(b.input(i));
+  inputs[1] =
+      b.constant(make_tensor(b.site().element(1), {static_cast<std::int64_t>(2 * count)}, roi));
+  b.output(0, b.again_on(inputs).front());
+}
+
 // Weighted sums of integers cut toward zero.
 void integers_are_cut(Builder& b) {
   const ElementType type = b.site().element(0);
@@ -441,10 +282,11 @@ Operator resize() {
           {"scale-from-lengths", Variant::Kind::difference,
            "ONNX Runtime with align_corners, PyTorch with recompute_scale_factor",
            scale_from_lengths},
-          {"antialias-excludes-outside", Variant::Kind::difference, "ONNX Runtime, PyTorch, Pillow",
+          {"antialias-excludes-outside", Variant::Kind::difference, "PyTorch, Pillow",
            antialias_excludes_outside},
           {"from-the-corner", Variant::Kind::difference,
            "TensorFlow 1 resize_* without half_pixel_centers, PyTorch's nearest", from_the_corner},
+          {"roi-of-changed-axes", Variant::Kind::difference, "ONNX Runtime", roi_of_changed_axes},
           {"integers-are-cut", Variant::Kind::difference, "ONNX Runtime", integers_are_cut}}};
 }
 

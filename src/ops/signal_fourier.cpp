@@ -98,35 +98,30 @@ ComplexLine<double> fast_transform(const ComplexLine<double>& line, std::int64_t
   return y;
 }
 
-template <class S>
-ComplexLine<S> direct(const ComplexLine<S>& x, std::int64_t bins, bool inverse) {
+ComplexLine<double> direct(const ComplexLine<double>& x, std::int64_t bins, bool inverse) {
   const auto n = static_cast<std::int64_t>(x.real.size());
-  std::vector<S> cosines, sines;
+  std::vector<double> cosines, sines;
   for (std::int64_t k = 0; k < n; ++k) {
     const Complex w = root(k, n);
-    cosines.push_back(constant<S>(w.real()));
-    sines.push_back(constant<S>(inverse ? -w.imag() : w.imag()));
+    cosines.push_back(w.real());
+    sines.push_back(inverse ? -w.imag() : w.imag());
   }
   // (a + ib)(c - is) = (ac + bs) + i(bc - as)
-  std::vector<S> numbers(x.real);
+  std::vector<double> numbers(x.real);
   numbers.insert(numbers.end(), x.imaginary.begin(), x.imaginary.end());
-  std::vector<S> real(static_cast<std::size_t>(2 * n)), imaginary(real.size());
-  ComplexLine<S> y(bins);
-  for (std::int64_t k = 0; k < bins; ++k) {
-    for (std::int64_t j = 0; j < n; ++j) {
-      const auto at = static_cast<std::size_t>(j), w = static_cast<std::size_t>(k * j % n);
-      real[at] = imaginary[at + static_cast<std::size_t>(n)] = cosines[w];
-      real[at + static_cast<std::size_t>(n)] = sines[w];
-      imaginary[at] = -sines[w];
+  std::vector<double> real(numbers.size()), imaginary(numbers.size());
+  const auto half = static_cast<std::size_t>(n);
+  const double divisor = inverse ? static_cast<double>(n) : 1;
+  ComplexLine<double> y(bins);
+  for (std::size_t k = 0; k < static_cast<std::size_t>(bins); ++k) {
+    for (std::size_t j = 0; j < half; ++j) {
+      const std::size_t w = k * j % half;
+      real[j] = imaginary[j + half] = cosines[w];
+      real[j + half] = sines[w];
+      imaginary[j] = -sines[w];
     }
-    S& a = y.real[static_cast<std::size_t>(k)] =
-        dot(std::span<const S>(numbers), std::span<const S>(real));
-    S& b = y.imaginary[static_cast<std::size_t>(k)] =
-        dot(std::span<const S>(numbers), std::span<const S>(imaginary));
-    if (inverse) {
-      a = a / constant<S>(static_cast<double>(n));
-      b = b / constant<S>(static_cast<double>(n));
-    }
+    y.real[k] = dot(numbers, real) / divisor;
+    y.imaginary[k] = dot(numbers, imaginary) / divisor;
   }
   return y;
 }
@@ -154,7 +149,8 @@ ComplexLine<double> transformed(const ComplexLine<double>& x, std::int64_t bins,
 }
 
 // Every root has magnitude 1, so what the inputs are unsure of, and what sums lose in any order
-// and by any factors of the length, is bounded for all results at once by sums of magnitudes.
+// and by any factors of the length, is bounded for all results at once by sums of magnitudes. Roots
+// may come from angles up to 2 pi n that are rounded before they are reduced.
 template <class S>
 ComplexLine<S> bounded_transform(const ComplexLine<S>& x, std::int64_t bins, bool inverse) {
   const std::size_t n = x.real.size();
@@ -168,7 +164,8 @@ ComplexLine<S> bounded_transform(const ComplexLine<S>& x, std::int64_t bins, boo
     magnitude += std::fabs(re.value) + re.radius + std::fabs(im.value) + im.radius;
   }
   const ComplexLine<double> middles = transformed(line, bins, inverse);
-  const double lost = rounding().accumulation(2 * n + 8) + 0x1p-44;
+  const double angles = 8 * static_cast<double>(n) * rounding().unit;
+  const double lost = rounding().accumulation(2 * n + 8) + angles + 0x1p-44;
   double error = (1 + 0x1p-40) * (unsure + lost * magnitude);
   if (inverse) error = error / static_cast<double>(n) * (1 + 4 * rounding().unit);
   ComplexLine<S> y(bins);
@@ -183,14 +180,11 @@ ComplexLine<S> bounded_transform(const ComplexLine<S>& x, std::int64_t bins, boo
 
 template <class S>
 ComplexLine<S> fourier(const ComplexLine<S>& x, std::int64_t bins, bool inverse) {
-  if constexpr (std::same_as<S, double>) {
+  if (x.real.size() == 1) return x;
+  if constexpr (std::same_as<S, double>)
     return transformed(x, bins, inverse);
-  } else {
-    // Roots of 1, 2 and 4 are exact however the sum is taken apart.
-    const std::size_t n = x.real.size();
-    if (n == 1 || n == 2 || n == 4) return direct(x, bins, inverse);
+  else
     return bounded_transform(x, bins, inverse);
-  }
 }
 
 template ComplexLine<double> fourier(const ComplexLine<double>&, std::int64_t, bool);

@@ -57,8 +57,9 @@ struct CosineWindow {
     for (std::int64_t i = 0; i < size; ++i) {
       const S at = constant<S>(static_cast<double>(i));
       const S angle = hull(at * tau / length, at * (tau / length));
-      S value = a - b * cos(angle);
-      if (coefficients.c != 0) value = value + constant<S>(coefficients.c) * cos(angle * two);
+      S wave = -b * cos(angle);
+      if (coefficients.c != 0) wave = wave + constant<S>(coefficients.c) * cos(angle * two);
+      const S value = a + wave;
       y[i] = as_output(type, value);
     }
     f.output(0, y);

@@ -26,6 +26,13 @@ Interval settle_integer(ElementType type, Interval range) {
   return inner;
 }
 
+// The distance of a number of the format to its neighbors (to the farther one at powers of two).
+double spacing(const FloatFormat& format, double number) {
+  const int exponent =
+      number == 0 ? format.min_exponent : std::max(std::ilogb(number), format.min_exponent);
+  return std::ldexp(1.0, exponent - format.precision + 1);
+}
+
 // The number of the format at or beyond `end` in the given direction. What the format cannot hold
 // is `overflowed`, and the end its largest number (or infinity).
 double outward(ElementType type, double end, double direction, bool* overflowed) {
@@ -36,8 +43,7 @@ double outward(ElementType type, double end, double direction, bool* overflowed)
     return std::copysign(format.largest, end);
   }
   const bool inside = direction < 0 ? nearest > end : nearest < end;
-  // One step of the format outward, found through twice the rounding distance.
-  if (inside) nearest = round_to(type, end + 2 * (end - nearest));
+  if (inside) nearest = round_to(type, nearest + direction * spacing(format, nearest));
   if (!std::isnan(nearest)) return nearest;
   *overflowed = true;
   return std::copysign(format.largest, end);

@@ -108,17 +108,21 @@ void run_as(Call& call, const Kernel<S>& kernel) {
   Settler<S> settler(type, shape);
   parallel_for(element_count(shape), kGrain, [&](std::int64_t begin, std::int64_t end) {
     const RoundingScope scope(rounding_of(computes));
-    std::vector<S> buffer((readers.size() + 1) * kBlock);
+    const std::int64_t block = std::min(kBlock, end - begin);
+    std::vector<S> buffer((readers.size() + 1) * static_cast<std::size_t>(block));
     std::vector<const S*> in(readers.size());
-    S* out = buffer.data() + readers.size() * kBlock;
+    const auto place = [&](std::size_t k) {
+      return buffer.data() + static_cast<std::int64_t>(k) * block;
+    };
+    S* out = place(readers.size());
     for (std::size_t k = 0; k < readers.size(); ++k) {
-      in[k] = buffer.data() + k * kBlock;
-      if (readers[k].constant()) readers[k].read(0, kBlock, buffer.data() + k * kBlock);
+      in[k] = place(k);
+      if (readers[k].constant()) readers[k].read(0, block, place(k));
     }
-    for (std::int64_t at = begin; at < end; at += kBlock) {
-      const std::int64_t count = std::min(kBlock, end - at);
+    for (std::int64_t at = begin; at < end; at += block) {
+      const std::int64_t count = std::min(block, end - at);
       for (std::size_t k = 0; k < readers.size(); ++k)
-        if (!readers[k].constant()) readers[k].read(at, count, buffer.data() + k * kBlock);
+        if (!readers[k].constant()) readers[k].read(at, count, place(k));
       kernel(in.data(), readers.size(), out, count);
       settler.put(at, count, out);
     }
