@@ -307,6 +307,29 @@ def test_validate_finding_has_every_field(assay: Assay, tmp_path: Path) -> None:
     assert "Softmax.axis-range" in text.out
 
 
+def test_a_baseline_hides_known_findings(assay: Assay, tmp_path: Path) -> None:
+    bad = helper.make_node("Softmax", ["x"], ["y"], name="softmax", axis=3)
+    path = save(model_of([bad], [value("x")], [value("y")]), tmp_path)
+    baseline = tmp_path / "known.json"
+    baseline.write_text(assay("validate", path, "--json").out)
+    assert assay("validate", path, "--baseline", baseline).code == 0
+    worse = [bad, helper.make_node("Softmax", ["x"], ["z"], name="other", axis=4)]
+    path = save(model_of(worse, [value("x")], [value("y"), value("z")]), tmp_path)
+    done = assay("validate", path, "--baseline", baseline, "--json")
+    assert done.code == 1
+    assert [finding["layer"] for finding in done.document["findings"]] == ["other"]
+    assert done.document["known"] == 1
+    check_error(assay("validate", path, "--baseline", tmp_path / "none.json"), "none.json")
+    check_error(assay("validate", path, "--baseline", path), path.name)
+
+
+def test_fail_on_warning(assay: Assay, tmp_path: Path) -> None:
+    node = helper.make_node("Mystery", ["x"], ["y"], name="mystery")
+    path = save(model_of([node], [value("x")], [value("y")]), tmp_path)
+    assert assay("validate", path).code == 0
+    assert assay("validate", path, "--fail-on", "warning").code == 1
+
+
 def test_inspect_tells_what_is_in_a_model(assay: Assay, tmp_path: Path) -> None:
     function = helper.make_function(
         "own",
