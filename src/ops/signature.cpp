@@ -24,10 +24,10 @@ bool is_needed(const Schema& schema, const FormalParameter& formal, std::size_t 
          i + 1 - schema.inputs.size() < static_cast<std::size_t>(formal.min_arity);
 }
 
-std::string count_text(int least, int most) {
-  if (most == kNoLimit) return fmt::format("at least {} inputs", least);
-  return least == most ? fmt::format("{} inputs", most)
-                       : fmt::format("{} to {} inputs", least, most);
+std::string count_text(int least, int most, std::string_view what) {
+  if (most == kNoLimit) return fmt::format("at least {} {}", least, what);
+  return least == most ? fmt::format("{} {}", most, what)
+                       : fmt::format("{} to {} {}", least, most, what);
 }
 
 // An input that is left out with an empty name counts as one; any number of them may be at the end.
@@ -41,12 +41,13 @@ bool check_counts(Check& c, const Schema& schema) {
   const auto outputs = static_cast<std::int64_t>(c.site.output_count());
   bool holds = true;
   if (inputs < schema.min_inputs || inputs > schema.max_inputs) {
-    holds = c.argument(false, "inputs", count_text(schema.min_inputs, schema.max_inputs),
+    holds = c.argument(false, "inputs", count_text(schema.min_inputs, schema.max_inputs, "inputs"),
                        fmt::format("{}", inputs));
   }
-  if (outputs > schema.max_outputs) {
-    holds = c.argument(false, "outputs", fmt::format("at most {} outputs", schema.max_outputs),
-                       fmt::format("{}", outputs));
+  if (outputs < schema.min_outputs || outputs > schema.max_outputs) {
+    holds =
+        c.argument(false, "outputs", count_text(schema.min_outputs, schema.max_outputs, "outputs"),
+                   fmt::format("{}", outputs));
   }
   for (std::size_t i = 0; i < listed; ++i) {
     const FormalParameter* formal = formal_at(schema.inputs, i);
