@@ -14,8 +14,12 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-import onnx
-from onnx.reference import ReferenceEvaluator
+# One thread for everybody: numpy's libraries read this when they are loaded.
+for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ[variable] = "1"
+
+import onnx  # noqa: E402
+from onnx.reference import ReferenceEvaluator  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tools"))
