@@ -23,4 +23,8 @@ bool require_named_type(Check& c, std::string_view constraint, ElementType type)
   return c.argument(allowed, "output-type", fmt::format("a type of {}", constraint), name);
 }
 
+void require_room(const Call& call) {
+  Tensor::uninitialized(call.output_type(0), call.output_shape(0));
+}
+
 }  // namespace assay

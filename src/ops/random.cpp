@@ -61,14 +61,21 @@ template <class Draw>
 void fill(Call& call, const Interval& support, const Draw& draw) {
   const Shape shape = call.output_shape(0);
   const ElementType type = call.output_type(0);
+  require_room(call);
   if (call.reading == Reading::interval) {
     call.outputs[0] = settle(type, Array<Interval>(shape, support));
     return;
   }
   Drawing drawing(call);
-  Array<double> y(shape);
-  for (double& value : y.data) value = draw(drawing);
-  call.outputs[0] = settle(type, y);
+  Settler<double> settler(type, shape);
+  const std::int64_t count = element_count(shape);
+  std::vector<double> some(static_cast<std::size_t>(std::min<std::int64_t>(count, 4096)));
+  for (std::int64_t at = 0; at < count; at += 4096) {
+    const std::int64_t length = std::min<std::int64_t>(count - at, 4096);
+    for (std::int64_t i = 0; i < length; ++i) some[static_cast<std::size_t>(i)] = draw(drawing);
+    settler.put(at, length, some.data());
+  }
+  call.outputs[0] = settler.finish();
 }
 
 void evaluate_normal(Call& call) {
@@ -230,6 +237,7 @@ void evaluate_multinomial(Call& call) {
   const Shape shape = call.output_shape(0);
   const std::int64_t classes = call.input(0).shape()[1];
   const ElementType type = call.output_type(0);
+  require_room(call);
   if (call.reading == Reading::interval) {
     const Interval support{0, static_cast<double>(std::max<std::int64_t>(classes - 1, 0)), false};
     call.outputs[0] = settle(type, Array<Interval>(shape, support));
@@ -289,49 +297,50 @@ bool may_train(const Site& site) {
   return site.version() >= 12 && site.has_input(2);
 }
 
-struct Dropping {
-  bool training = false;
-  double ratio = 0.5;
-};
-
-Dropping dropping_of(const Call& call) {
-  Dropping d;
-  if (!may_train(call.site)) return d;
-  if (call.site.version() < 7) return {true, call.site.real("ratio", 0.5)};
-  d.training = call.exact(2).integer(0) != 0;
-  if (d.training && call.has(1)) d.ratio = call.exact(1).real(0);
-  return d;
+// Whether the node drops; a ratio that is no exact zero does.
+bool drops(const Call& call) {
+  if (!may_train(call.site)) return false;
+  if (call.site.version() < 7) return call.site.real("ratio", 0.5) != 0;
+  if (call.exact(2).integer(0) == 0) return false;
+  return !call.has(1) || !call.input(1).exact() || call.input(1).tensor().real(0) != 0;
 }
 
 struct TrainedDropout {
   template <class S>
   void operator()(Frame<S>& f) const {
-    const double ratio = dropping_of(f.call()).ratio;
+    const bool given = f.site().version() >= 12 && f.has(1);
+    const S ratio = given
+                        ? f.input(1)[0]
+                        : constant<S>(f.site().version() < 12 ? f.site().real("ratio", 0.5) : 0.5);
     const Array<S> x = f.input(0);
     Array<S> y(x.shape), mask(x.shape);
     Drawing drawing(f.call());
-    const S one = constant<S>(1.0), kept = one - constant<S>(ratio), scale = one / kept;
+    const S one = constant<S>(1.0), kept = one - ratio, scale = one / kept;
+    const bool all = to_double(ratio) >= 1;
     for (std::int64_t i = 0; i < x.size(); ++i) {
-      const bool survives = drawing.uniform() >= ratio;
-      const S left = ratio < 1 ? hull(x[i] * scale, x[i] / kept) : zero<S>();
-      const S gone = x[i] * zero<S>();
-      if constexpr (std::same_as<S, Interval>) {
-        y[i] = hull(left, gone);
-        mask[i] = {0, 1, false};
-      } else {
-        y[i] = survives ? left : gone;
-        mask[i] = survives ? one : zero<S>();
-      }
+      const auto survives = survival(drawing.uniform(), ratio);
+      const S left = all ? zero<S>() : hull(x[i] * scale, x[i] / kept);
+      y[i] = select(survives, left, S(x[i] * zero<S>()));
+      mask[i] = elementwise_detail::from_condition<S>(survives);
     }
     f.output(0, y);
     if (f.wants(1)) f.output(1, mask);
+  }
+
+  template <class S>
+  static auto survival(double drawn, const S& ratio) {
+    if constexpr (std::same_as<S, double>)
+      return drawn >= ratio;
+    else if constexpr (std::same_as<S, Bounded>)
+      return less_equal(ratio, Bounded{drawn, 0});
+    else
+      return less_equal(ratio, Interval{0, std::nextafter(1.0, 0.0), false});
   }
 };
 
 void evaluate_dropout(Call& call) {
   static const Meaning kTrained = compute<TrainedDropout>(Pattern::random);
-  const Dropping d = dropping_of(call);
-  if (d.training && d.ratio != 0) return kTrained.evaluate(call);
+  if (drops(call)) return kTrained.evaluate(call);
   call.outputs[0] = call.input(0);
   if (!call.site.has_output(1)) return;
   const Array<std::int64_t> ones(call.input(0).shape(), 1);

@@ -18,6 +18,7 @@ using Nearest = SamplingRule::Nearest;
 double unscaled(double x, const SampledAxis& axis) { return x * axis.denominator / axis.numerator; }
 
 Bounded unscaled(const Bounded& x, const SampledAxis& axis) {
+  if (x.value == 0 && x.is_exact()) return x;
   const Bounded n = rounded(axis.numerator), d = rounded(axis.denominator);
   return hull(hull(x * d / n, x / (n / d)), x * (d / n));
 }
@@ -42,7 +43,7 @@ S place(const SamplingRule& rule, const SampledAxis& axis, std::int64_t i) {
       return offset + unscaled(at + half, axis) - half;
     }
     case Coordinates::align_corners: {
-      if (axis.output <= 1) return zero<S>();
+      if (axis.output <= 1 || i == 0) return zero<S>();
       // The standard's tests take the length before it is cut to a whole number.
       const S whole = number(static_cast<double>(axis.input)) * number(axis.numerator) /
                       number(axis.denominator);
@@ -56,6 +57,7 @@ S place(const SamplingRule& rule, const SampledAxis& axis, std::int64_t i) {
     case Coordinates::crop: {
       const S start = number(axis.start), end = number(axis.end);
       if (axis.output <= 1) return half * (start + end) * number(steps);
+      if (i == 0) return start * number(steps);
       const S span = (end - start) * number(steps);
       return start * number(steps) +
              hull(at * span / number(length - 1), at * (span / number(length - 1)));

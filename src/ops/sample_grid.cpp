@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "ops/output_type.h"
 #include "ops/sample_axis.h"
 #include "ops/sample_parts.h"
 #include "ops/sample_point.h"
@@ -272,7 +273,6 @@ void evaluate_grid_sample(Call& call) {
       return;
     }
     if (domain_of(type) == Domain::text || domain_of(type) == Domain::complex) {
-      call.unknown = true;
       call.outputs[0] = Value::unknown();
       return;
     }
@@ -339,6 +339,7 @@ struct AffineGrid {
   template <class S>
   void operator()(Frame<S>& f) const {
     const std::vector<std::int64_t> size = f.exact(1).integers();
+    require_room(f.call());
     const Array<S> theta = f.input(0);
     const std::size_t rank = size.size() - 2;
     const bool aligned = f.site().integer("align_corners") != 0;
@@ -370,7 +371,7 @@ struct AffineGrid {
     const S at = constant<S>(static_cast<double>(i)),
             count = constant<S>(static_cast<double>(extent));
     if (aligned) {
-      if (extent == 1) return -one;
+      if (i == 0) return -one;
       const S last = count - one;
       return hull(two * at / last - one, (two / last) * at - one);
     }

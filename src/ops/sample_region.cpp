@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "base/parallel.h"
+#include "ops/output_type.h"
 #include "ops/sample_parts.h"
 #include "ops/sample_point.h"
 #include "ops/shape_numbers.h"
@@ -12,7 +14,8 @@
 namespace assay {
 namespace {
 
-constexpr double kMostSamples = 0x1p32;
+constexpr double kMostSamples = 0x1p32;  // of all regions
+constexpr double kMostInBin = 0x1p20;
 
 // What the attributes say.
 struct RegionRule {
@@ -110,97 +113,138 @@ S sample_place(const Bins<S>& bins, std::int64_t bin, std::int64_t i, std::int64
   return bins.start + steps + inner;
 }
 
+// One way to read a channel at a sample.
+template <class S>
+struct Corners {
+  std::vector<std::int64_t> offsets;
+  std::vector<S> weights;
+};
+
+// The ways to read a channel at each sample of a bin, the value's own first; a sample with none may
+// be anywhere.
+template <class S>
+using BinSamples = std::vector<std::vector<Corners<S>>>;
+
+template <class S>
+std::vector<Corners<S>> corners_of(const std::vector<Cell<S>>& down,
+                                   const std::vector<Cell<S>>& across, std::int64_t width) {
+  std::vector<Corners<S>> ways;
+  for (const Cell<S>& row : down)
+    for (const Cell<S>& column : across) {
+      Corners<S>& corners = ways.emplace_back();
+      for (std::size_t i = 0; i < row.index.size(); ++i)
+        for (std::size_t j = 0; j < column.index.size(); ++j) {
+          corners.offsets.push_back(row.index[i] * width + column.index[j]);
+          corners.weights.push_back(row.weight[i] * column.weight[j]);
+        }
+    }
+  return ways;
+}
+
+// A bin with a x b samples.
+template <class S>
+BinSamples<S> bin_samples(const Bins<S>& rows, const Bins<S>& columns, std::int64_t h,
+                          std::int64_t w, std::int64_t a, std::int64_t b) {
+  std::vector<std::vector<Cell<S>>> across;
+  for (std::int64_t j = 0; j < b; ++j)
+    across.push_back(sample_cells(sample_place(columns, w, j, b), columns.extent));
+  BinSamples<S> samples;
+  for (std::int64_t i = 0; i < a; ++i) {
+    const auto down = sample_cells(sample_place(rows, h, i, a), rows.extent);
+    for (const auto& cells : across) samples.push_back(corners_of(down, cells, columns.extent));
+  }
+  return samples;
+}
+
 struct RoiAlign {
   RegionRule rule;
   explicit RoiAlign(const Call& call) : rule(call.site) {}
 
   template <class S>
   void operator()(Frame<S>& f) const {
+    require_room(f.call());
     const Array<S> x = f.input(0), regions = f.input(1);
     const std::vector<std::int64_t> batch = f.exact(2).integers();
+    for (std::int64_t index : batch)
+      if (index < 0 || index >= x.shape[0])
+        throw EvaluationError("RoiAlign.index-range",
+                              fmt::format("batch index {} of {}", index, x.shape[0]));
     Array<S> y(f.output_shape(0));
     const std::int64_t channels = x.shape[1], size = x.shape[2] * x.shape[3];
-    for (std::size_t r = 0; r < batch.size(); ++r) {
-      if (batch[r] < 0 || batch[r] >= x.shape[0])
-        throw EvaluationError("RoiAlign.index-range",
-                              fmt::format("batch index {} of {}", batch[r], x.shape[0]));
-      const S* region = regions.data.data() + 4 * r;
-      const auto columns = bins_of(rule, region[0], region[2], rule.width, x.shape[3]);
-      const auto rows = bins_of(rule, region[1], region[3], rule.height, x.shape[2]);
-      limit_samples(rows.most, columns.most, batch.size());
-      const std::int64_t at = static_cast<std::int64_t>(r) * channels * rule.height * rule.width;
-      for (std::int64_t c = 0; c < channels; ++c)
-        pool(rows, columns, x.data.data() + (batch[r] * channels + c) * size,
-             y.data.data() + at + c * rule.height * rule.width);
-    }
+    const Rounding& rules = rounding();
+    parallel_for(
+        static_cast<std::int64_t>(batch.size()), 1, [&](std::int64_t begin, std::int64_t end) {
+          const RoundingScope scope(rules);
+          for (std::int64_t r = begin; r < end; ++r) {
+            const S* region = regions.data.data() + 4 * r;
+            const auto columns = bins_of(rule, region[0], region[2], rule.width, x.shape[3]);
+            const auto rows = bins_of(rule, region[1], region[3], rule.height, x.shape[2]);
+            limit_samples(rows.most, columns.most, batch.size());
+            pool(rows, columns,
+                 x.data.data() + batch[static_cast<std::size_t>(r)] * channels * size, channels,
+                 y.data.data() + r * channels * rule.height * rule.width);
+          }
+        });
     f.output(0, y);
   }
 
   void limit_samples(std::int64_t rows, std::int64_t columns, std::size_t regions) const {
-    const double samples = static_cast<double>(rows) * static_cast<double>(columns) *
-                           static_cast<double>(rule.height) * static_cast<double>(rule.width) *
-                           static_cast<double>(regions);
-    if (samples > kMostSamples)
+    const double in_bin = static_cast<double>(rows) * static_cast<double>(columns);
+    const double all = in_bin * static_cast<double>(rule.height) * static_cast<double>(rule.width) *
+                       static_cast<double>(regions);
+    if (in_bin > kMostInBin || all > kMostSamples)
       throw EvaluationError("RoiAlign.region", "the regions have too many samples");
   }
 
+  // All channels of one region.
   template <class S>
-  void pool(const Bins<S>& rows, const Bins<S>& columns, const S* channel, S* y) const {
-    for (std::int64_t h = 0; h < rule.height; ++h)
-      for (std::int64_t w = 0; w < rule.width; ++w) {
-        bool first = true;
-        for (std::int64_t a = rows.fewest; a <= rows.most; ++a)
-          for (std::int64_t b = columns.fewest; b <= columns.most; ++b) {
-            const S value = bin(rows, columns, h, w, a, b, channel);
-            *y = first ? value : hull(*y, value);
-            first = false;
+  void pool(const Bins<S>& rows, const Bins<S>& columns, const S* image, std::int64_t channels,
+            S* y) const {
+    const std::int64_t size = rows.extent * columns.extent, bins = rule.height * rule.width;
+    std::vector<S> buffer;
+    for (std::int64_t at = 0; at < bins; ++at)
+      for (std::int64_t a = rows.fewest; a <= rows.most; ++a)
+        for (std::int64_t b = columns.fewest; b <= columns.most; ++b) {
+          const BinSamples<S> samples =
+              bin_samples(rows, columns, at / rule.width, at % rule.width, a, b);
+          const bool first = a == rows.fewest && b == columns.fewest;
+          for (std::int64_t c = 0; c < channels; ++c) {
+            const S value = pooled(samples, image + c * size, size, buffer);
+            S& out = y[c * bins + at];
+            out = first ? value : hull(out, value);
           }
-        ++y;
-      }
+        }
   }
 
-  // One bin with a x b samples.
   template <class S>
-  S bin(const Bins<S>& rows, const Bins<S>& columns, std::int64_t h, std::int64_t w, std::int64_t a,
-        std::int64_t b, const S* channel) const {
-    std::vector<std::vector<Cell<S>>> across;
-    for (std::int64_t j = 0; j < b; ++j)
-      across.push_back(sample_cells(sample_place(columns, w, j, b), columns.extent));
-    std::vector<S> samples;
-    for (std::int64_t i = 0; i < a; ++i) {
-      const auto down = sample_cells(sample_place(rows, h, i, a), rows.extent);
-      for (const auto& cells : across)
-        samples.push_back(sample(down, cells, channel, rows.extent, columns.extent));
-    }
+  S pooled(const BinSamples<S>& samples, const S* channel, std::int64_t size,
+           std::vector<S>& buffer) const {
     if (samples.empty()) return zero<S>();
-    if (rule.maximum) return maximum(std::span<const S>(samples));
-    return mean(std::span<const S>(samples));
-  }
-
-  template <class S>
-  S sample(const std::vector<Cell<S>>& down, const std::vector<Cell<S>>& across, const S* channel,
-           std::int64_t height, std::int64_t width) const {
-    if (down.empty() || across.empty()) return any_of(channel, height * width, 1);
-    S result = weigh(down[0], across[0], channel, width);
-    for (std::size_t i = 0; i < down.size(); ++i)
-      for (std::size_t j = 0; j < across.size(); ++j)
-        if (i + j > 0) result = hull(result, weigh(down[i], across[j], channel, width));
-    return result;
+    std::vector<S> values;
+    values.reserve(samples.size());
+    for (const auto& ways : samples) {
+      if (ways.empty()) {
+        values.push_back(any_of(channel, size, 1));
+        continue;
+      }
+      S value = weigh(ways[0], channel, buffer);
+      for (std::size_t w = 1; w < ways.size(); ++w)
+        value = hull(value, weigh(ways[w], channel, buffer));
+      values.push_back(value);
+    }
+    if (rule.maximum) return maximum(std::span<const S>(values));
+    return mean(std::span<const S>(values));
   }
 
   // The sum of the weighted corners; in mode `max` the standard's tests take their maximum.
   template <class S>
-  S weigh(const Cell<S>& down, const Cell<S>& across, const S* channel, std::int64_t width) const {
-    std::vector<S> weights, values;
-    for (std::size_t i = 0; i < down.index.size(); ++i)
-      for (std::size_t j = 0; j < across.index.size(); ++j) {
-        weights.push_back(down.weight[i] * across.weight[j]);
-        values.push_back(channel[down.index[i] * width + across.index[j]]);
-      }
-    if (!rule.maximum) return dot(std::span<const S>(weights), std::span<const S>(values));
-    for (std::size_t i = 0; i < values.size(); ++i) values[i] = weights[i] * values[i];
-    if (values.size() < 4) values.push_back(zero<S>());  // corners on the edge have no weight
-    return maximum(std::span<const S>(values));
+  S weigh(const Corners<S>& corners, const S* channel, std::vector<S>& buffer) const {
+    buffer.clear();
+    for (std::int64_t offset : corners.offsets) buffer.push_back(channel[offset]);
+    if (!rule.maximum) return dot(std::span<const S>(corners.weights), std::span<const S>(buffer));
+    for (std::size_t i = 0; i < buffer.size(); ++i) buffer[i] = corners.weights[i] * buffer[i];
+    if (buffer.size() < 4) buffer.push_back(zero<S>());  // corners on the edge have no weight
+    return maximum(std::span<const S>(buffer));
   }
 };
 
@@ -224,6 +268,8 @@ void require_roi_align(Check& c) {
   const RegionRule rule(c.site);
   const double samples = static_cast<double>(rule.height) * static_cast<double>(rule.width) *
                          std::pow(static_cast<double>(rule.sampling_ratio), 2);
+  c.argument(std::pow(static_cast<double>(rule.sampling_ratio), 2) <= kMostInBin, "samples",
+             "at most 2^20 samples in a bin", fmt::format("{}", rule.sampling_ratio));
   c.argument(samples < kMostSamples, "samples", "fewer than 2^32 samples in a region",
              fmt::format("{}", samples));
   const Dim& regions = (*c.dims("rois"))[0];

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "base/parallel.h"
+#include "ops/output_type.h"
 #include "ops/shape_numbers.h"
 #include "ops/signal_fourier.h"
 #include "ops/signal_parts.h"
@@ -68,6 +69,7 @@ struct Transform {
   void operator()(Frame<S>& f) const {
     for (std::size_t i = 1; i < 3; ++i)
       if (f.has(i)) f.exact(i);
+    require_room(f.call());
     const Array<S> x = f.input(0);
     const Shape out = f.output_shape(0);
     const auto rank = static_cast<std::int64_t>(out.size());

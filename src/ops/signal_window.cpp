@@ -50,6 +50,7 @@ struct CosineWindow {
   void operator()(Frame<S>& f) const {
     const RoundingScope scope(table_format(type));
     const std::int64_t size = f.exact(0).integer(0);
+    require_room(f.call());
     const S tau = constant<S>(2 * std::numbers::pi), two = constant<S>(2.0);
     const S length = constant<S>(static_cast<double>(periodic ? size : size - 1));
     const S a = constant<S>(coefficients.a), b = constant<S>(coefficients.b);
@@ -127,7 +128,7 @@ std::vector<S> mel_edges(std::int64_t filters, double length, double rate, const
   const S step = (mel(high) - first) / count;
   std::vector<S> edges;
   for (std::int64_t i = 0; i < filters + 2; ++i) {
-    const S at = number(static_cast<double>(i)) * step + first;
+    const S at = i == 0 ? first : number(static_cast<double>(i)) * step + first;
     const S hertz = base * expm1(at / scale * ten);
     edges.push_back(floor(number(length + 1) * hertz / number(rate)));
   }
@@ -159,7 +160,8 @@ struct MelWeightMatrix {
   template <class S>
   void operator()(Frame<S>& f) const {
     const RoundingScope scope(table_format(type));
-    for (std::size_t i = 0; i < 5; ++i) f.exact(i);
+    for (std::size_t i = 0; i < 3; ++i) f.exact(i);
+    require_room(f.call());
     const std::int64_t filters = f.exact(0).integer(0), length = f.exact(1).integer(0);
     const auto rate = static_cast<double>(f.exact(2).integer(0));
     const std::vector<S> edges =
@@ -173,17 +175,29 @@ struct MelWeightMatrix {
     f.output(0, y);
   }
 
+  // What every triangle keeps: weights from 0 to 1.
+  template <class S>
+  static std::vector<S> any_triangle(std::vector<S> column) {
+    for (S& weight : column) {
+      if constexpr (std::same_as<S, Interval>) weight = {0, 1, false};
+      if constexpr (std::same_as<S, Bounded>) weight.error = std::max(weight.error, 1.0);
+    }
+    return column;
+  }
+
   // All triangles that the edges may give, the value's own first.
   template <class S>
   static std::vector<S> filter(const S* edges, std::int64_t bins) {
     std::int64_t own[3];
     std::pair<std::int64_t, std::int64_t> range[3];
     for (int k = 0; k < 3; ++k) {
-      own[k] = static_cast<std::int64_t>(to_double(edges[k]));
+      own[k] = static_cast<std::int64_t>(std::clamp(to_double(edges[k]), 0.0, 0x1p40));
       range[k] = index_candidates(edges[k]);
-      if (range[k].second - range[k].first > 8) throw InexactDecision("the edges of mel filters");
+      range[k].first = std::max<std::int64_t>(range[k].first, 0);  // no edge lies below 0 Hz
     }
     std::vector<S> column = triangle<S>(own[0], own[1], own[2], bins);
+    for (const auto& [first, last] : range)
+      if (last - first > 8 || last < 0) return any_triangle(column);
     for (std::int64_t a = range[0].first; a <= range[0].second; ++a)
       for (std::int64_t b = std::max(a, range[1].first); b <= range[1].second; ++b)
         for (std::int64_t c = std::max(b, range[2].first); c <= range[2].second; ++c) {

@@ -98,8 +98,8 @@ TEST(InferTypes, NeverFoldsWhatIsRandom) {
             {}, {untyped("r")});
   EXPECT_FALSE(known(infer_types(m), "r").constant.defined());
   std::vector<double> halves(100, 0.5);
-  const Model coins = model({node("Bernoulli", {"p"}, {"b"})}, {}, {untyped("b")},
-                            {reals("p", std::move(halves))});
+  const Model coins =
+      model({node("Bernoulli", {"p"}, {"b"})}, {}, {untyped("b")}, {reals("p", std::move(halves))});
   EXPECT_FALSE(known(infer_types(coins), "b").constant.defined());
 }
 
