@@ -216,6 +216,7 @@ std::vector<std::vector<std::int64_t>> Trials::assignments() const {
   for (std::int64_t number : numbers) {
     if (result.size() >= kMostTrials) break;
     std::vector<std::int64_t> all;
+    all.reserve(symbols_.size());
     for (const std::string& symbol : symbols_) {
       all.push_back(symbol.empty() ? number : std::max<std::int64_t>(number, 0));
     }
@@ -335,6 +336,7 @@ void set_elements(Known& known, const std::vector<Dim>& elements) {
     return;
   }
   std::vector<std::int64_t> values;
+  values.reserve(elements.size());
   for (const Dim& element : elements) values.push_back(element.value);
   known.constant = make_integers(known.type.element, *shape, values);
 }

@@ -88,6 +88,7 @@ std::vector<Known> TypeWalk::walk(const Plan& plan, std::span<const Known> input
   enter(scope, inputs, log);
   for (const PlannedNode& node : plan.nodes) judge(node, scope, log);
   std::vector<Known> outputs;
+  outputs.reserve(plan.outputs.size());
   for (const SlotRef& output : plan.outputs) outputs.push_back(scope.at(output));
   return outputs;
 }
@@ -281,6 +282,7 @@ std::vector<ValueType> TypeWalk::infer(const Graph& body, std::span<const ValueT
       walk(*found->plan, known, &scope, scope.path + node.path_into(*found), log);
   asking_.back().bodies[found->plan.get()] = std::move(log);
   std::vector<ValueType> types;
+  types.reserve(outputs.size());
   for (const Known& output : outputs) types.push_back(output.type);
   return types;
 }
