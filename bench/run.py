@@ -116,35 +116,36 @@ def models() -> None:
         print(model_row(model), flush=True)
 
 
-def peak_of(arguments: list[str]) -> int:
-    """Peak resident bytes of a process."""
-    process = subprocess.Popen(arguments, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    _, _, usage = os.wait4(process.pid, 0)
-    return int(usage.ru_maxrss) * 1024
+PEAK = "print(next(l for l in open('/proc/self/status') if l.startswith('VmHWM')).split()[1])"
+
+
+def python_peak(script: str) -> int:
+    """Return the peak resident bytes of a Python process that runs a script."""
+    done = subprocess.run(
+        [sys.executable, "-c", f"{script}\n{PEAK}"], capture_output=True, text=True, check=True
+    )
+    return 1024 * int(done.stdout.split()[-1])
 
 
 def memory() -> None:
-    """Growth of the peak over the empty process, against ONNX Runtime's."""
-    script = (
-        "import sys; sys.path.insert(0, {tools!r})\n"
-        "from real_models import MODELS, session\n"
-        "model = next(m for m in MODELS if m.name == {name!r})\n"
-        "inputs = {inputs}\n"
-        "{body}"
-    )
-    empty_assay = peak_of([ASSAY, "--version"])
+    """Compare the growth of the peak over the empty process with ONNX Runtime's."""
+    empty = int(assay("ops", "Add")["peak_bytes"])  # type: ignore[call-overload]
     print("| model | assay MB | onnxruntime MB | ratio |\n|---|---|---|---|")
     for model in MODELS:
         with tempfile.TemporaryDirectory() as folder:
-            data = str(Path(folder) / "inputs.npz")
-            save(Path(data), model.inputs())
-            ours = peak_of([ASSAY, "run", str(model.path), "--inputs", data, "--threads", "1"])
-            load = f"dict(__import__('numpy').load({data!r}))"
-            body = "session(model.path).run(None, inputs)"
-            arguments = {"tools": str(ROOT / "tools"), "name": model.name, "inputs": load}
-            idle = peak_of([sys.executable, "-c", script.format(body="", **arguments)])
-            busy = peak_of([sys.executable, "-c", script.format(body=body, **arguments)])
-        growth, theirs = ours - empty_assay, max(busy - idle, 1)
+            data = Path(folder) / "inputs.npz"
+            save(data, model.inputs())
+            ours = assay("run", str(model.path), "--inputs", str(data))["peak_bytes"]
+            prepare = (
+                f"import sys; sys.path.insert(0, {str(ROOT / 'tools')!r})\n"
+                "from real_models import MODELS, session\nimport numpy\n"
+                f"model = next(m for m in MODELS if m.name == {model.name!r})\n"
+                f"inputs = {{k: v for k, v in numpy.load({str(data)!r}).items()}}\n"
+            )
+            idle = python_peak(prepare)
+            busy = python_peak(prepare + "session(model.path).run(None, inputs)")
+        growth = int(ours) - empty  # type: ignore[call-overload]
+        theirs = max(busy - idle, 1)
         print(
             f"| {model.name} | {growth / 1e6:.1f} | {theirs / 1e6:.1f} | {growth / theirs:.2f} |",
             flush=True,
