@@ -8,7 +8,7 @@ UV = $(shell command -v uv || echo build/uv/bin/uv)
 
 # Files that git has or would take, so that a new file is checked before it is committed.
 cpp_files = $(shell git ls-files -co --exclude-standard '*.cpp' '*.h' | while read -r f; do [ -e "$$f" ] && echo "$$f"; done)
-python_folders = $(wildcard tools tests/python bench)
+python_folders = $(wildcard tools tests/python bench examples)
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test build setup check tidy format install onnx-tests unit python-tests acceptance \

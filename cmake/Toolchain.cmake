@@ -29,6 +29,10 @@ endif()
 # A body means what it says: no contraction to fused multiply-add, no reordering. The matrix
 # product kernels alone (*_avx2.cpp, *_avx512.cpp) may fuse; their bounds allow every order.
 add_compile_options(-ffp-contract=off -fwrapv)
+# Bodies are plain loops over buffers that might overlap: worth a check at run time and vectors.
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_BUILD_TYPE STREQUAL Release)
+  add_compile_options(-ftree-vectorize -fvect-cost-model=dynamic)
+endif()
 
 if(ASSAY_SANITIZE)
   add_compile_options(-fsanitize=${ASSAY_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)

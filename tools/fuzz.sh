@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
-# usage: fuzz.sh SECONDS
+# usage: [FUZZ_SEED=N] fuzz.sh SECONDS
 # Runs each libFuzzer target of build/fuzz, SECONDS in all, from the small models of build/onnx-tests
-# and what earlier runs have found. An input that fails is kept in build/fuzz/findings.
+# and what earlier runs have found. The random numbers are the same every time unless FUZZ_SEED says
+# otherwise (0: by the clock), so that a machine that tests does not find what its change did not
+# bring. An input that fails is kept in build/fuzz/findings.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -29,11 +31,11 @@ for source in "${sources[@]}"; do
   name=$(basename "$source" .cpp)
   corpus=build/fuzz/corpus/$name
   mkdir -p "$corpus"
-  # Some targets read other things than models and bring seeds of their own.
-  own=(tests/fuzz/"$name"_seeds)
-  [ -d "${own[0]}" ] || own=("$seeds")
+  # Inputs that once failed, or that are no models, are seeds of a target's own.
+  own=("$seeds")
+  [ -d "tests/fuzz/${name}_seeds" ] && own+=("tests/fuzz/${name}_seeds")
   log=build/fuzz/$name.log
-  if ! "build/fuzz/$name" -max_total_time="$seconds" -max_len=65536 -timeout=20 -rss_limit_mb=3072 \
+  if ! "build/fuzz/$name" -seed="${FUZZ_SEED:-1}" -max_total_time="$seconds" -max_len=65536 -timeout=20 -rss_limit_mb=3072 \
     -print_final_stats=1 -artifact_prefix=build/fuzz/findings/"$name"- \
     "$corpus" "${own[@]}" >"$log" 2>&1; then
     tail -n 60 "$log"

@@ -6,8 +6,10 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 readonly uv_version=0.13.7
+# Behind a proxy with a certificate of its own the system's store is the one that knows it.
+export UV_SYSTEM_CERTS=1 UV_NATIVE_TLS=1
 readonly packages=(
-  build-essential cmake ninja-build ccache git pkg-config ca-certificates
+  build-essential cmake ninja-build zsh fish ccache git pkg-config ca-certificates
   clang-16 libclang-rt-16-dev clang-format-16 clang-tidy-16 lld-16
   python3 python3-venv
   protobuf-compiler libprotobuf-dev libeigen3-dev libfmt-dev nlohmann-json3-dev libcli11-dev

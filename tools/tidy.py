@@ -33,6 +33,10 @@ def git(*arguments: str) -> list[str]:
     return done.stdout.splitlines() if done.returncode == 0 else []
 
 
+# Flags of gcc that clang does not know.
+GCC_ONLY = re.compile(r"\s-fvect-cost-model=\S+")
+
+
 def base_commit() -> str | None:
     """Return the commit that the work under way started from."""
     head = git("rev-parse", "HEAD")
@@ -81,7 +85,7 @@ def tidy(source: Path, deadline: float) -> str:
         return "clean"
     if time.monotonic() > deadline:
         return "late"
-    command = [TIDY, "--quiet", "-p", str(BUILD), str(source)]
+    command = [TIDY, "--quiet", "-p", str(CACHE), str(source)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode == 0:
         mark.touch()
@@ -92,6 +96,9 @@ def tidy(source: Path, deadline: float) -> str:
 def sources(only_changed: bool) -> list[Path]:
     """Return the sources that the build knows and still has."""
     database = json.loads((BUILD / "compile_commands.json").read_text())
+    for entry in database:
+        entry["command"] = GCC_ONLY.sub("", entry["command"])
+    (CACHE / "compile_commands.json").write_text(json.dumps(database))
     files = {Path(entry["file"]) for entry in database}
     files = {f for f in files if BUILD not in f.parents and f.is_file()}
     if only_changed:

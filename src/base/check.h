@@ -15,8 +15,8 @@ class Defect : public std::logic_error {
 
 }  // namespace assay
 
-#define ASSAY_CHECK(condition)                                    \
-  do {                                                            \
-    if (!(condition)) [[unlikely]]                                \
-      ::assay::fail_check(#condition, __FILE_NAME__, __LINE__);   \
+#define ASSAY_CHECK(condition)                                  \
+  do {                                                          \
+    if (!(condition)) [[unlikely]]                              \
+      ::assay::fail_check(#condition, __FILE_NAME__, __LINE__); \
   } while (false)

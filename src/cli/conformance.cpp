@@ -1,14 +1,15 @@
 // assay conformance: ONNX backend tests and case files, on every backend asked for.
-#include <CLI/CLI.hpp>
-#include <fmt/format.h>
+#include "compare/conformance.h"
 
 #include <chrono>
 #include <iterator>
 
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
 #include "cli/command.h"
 #include "cli/terminal.h"
 #include "compare/case_file.h"
-#include "compare/conformance.h"
 #include "generated/version.h"
 
 namespace assay {
@@ -25,7 +26,9 @@ nlohmann::ordered_json to_json(const ConformanceResult& result) {
   double evaluation = 0;
   for (const CaseResult& one : result.cases) {
     evaluation += one.evaluation_seconds;
-    cases.push_back({{"id", one.id}, {"status", to_text(one.status)}, {"detail", one.detail},
+    cases.push_back({{"id", one.id},
+                     {"status", to_text(one.status)},
+                     {"detail", one.detail},
                      {"seconds", one.seconds}});
   }
   return {{"name", result.backend},
@@ -46,11 +49,12 @@ std::string to_page(const ConformanceResult& result) {
   for (const CaseResult& one : result.cases)
     if (one.status != CaseStatus::passed)
       page += fmt::format("{:11}  {}  {}\n", to_text(one.status), one.id, one.detail);
-  return page + fmt::format("{} {}: {} of {} passed, {} failed, {} unsupported, {} errors, {:.2f} s\n",
-                            result.backend, result.version, result.count(CaseStatus::passed),
-                            result.cases.size(), result.count(CaseStatus::failed),
-                            result.count(CaseStatus::unsupported), result.count(CaseStatus::error),
-                            result.seconds);
+  return page +
+         fmt::format("{} {}: {} of {} passed, {} failed, {} unsupported, {} errors, {:.2f} s\n",
+                     result.backend, result.version, result.count(CaseStatus::passed),
+                     result.cases.size(), result.count(CaseStatus::failed),
+                     result.count(CaseStatus::unsupported), result.count(CaseStatus::error),
+                     result.seconds);
 }
 
 // What the paths hold: folders of backend tests, and cases of case files.
@@ -126,9 +130,11 @@ Command conformance_command() {
   return {"conformance", "Run ONNX backend tests and say which pass",
           "Example:\n  assay conformance build/onnx-tests/node", [](CLI::App& app) -> Action {
             auto options = std::make_shared<Options>();
-            app.add_option("PATH", options->paths, "Folders of ONNX backend tests, or case files")->required();
+            app.add_option("PATH", options->paths, "Folders of ONNX backend tests, or case files")
+                ->required();
             app.add_option("--backend", options->backends, "Backends to run (default: reference)");
-            app.add_option("--write", options->write, "Write case files as ONNX backend tests to this folder");
+            app.add_option("--write", options->write,
+                           "Write case files as ONNX backend tests to this folder");
             return [options](Report& report) { return run(*options, report); };
           }};
 }

@@ -90,17 +90,36 @@ Result<ExitCode> act(const Action& action, Report& report) {
   }
 }
 
-ExitCode run(const Command& command, const Action& action, const Common& common) {
+// What the command works on, for messages that come from nowhere in particular.
+std::string subject_of(const CLI::App& parser) {
+  for (const char* name : {"MODEL", "PATH"}) {
+    const CLI::Option* option = parser.get_option_no_throw(name);
+    if (option && option->count() > 0) return option->results().front();
+  }
+  return {};
+}
+
+Error about(const std::string& subject, Error error) {
+  if (!subject.empty() && error.message.find(subject) == std::string::npos) {
+    error.message = fmt::format("{}: {}", subject, error.message);
+  }
+  return error;
+}
+
+ExitCode run(const Command& command, const Action& action, const Common& common,
+             const std::string& subject) {
   set_thread_count(common.threads);
   apply_memory_limit(common.memory_limit);
   const Watchdog watchdog(common.timeout, [&] {
     fail(common,
-         {"timeout", fmt::format("{} did not end within {} s", command.name, common.timeout), {}});
+         about(subject, {"timeout",
+                         fmt::format("{} did not end within {} s", command.name, common.timeout),
+                         {}}));
   });
   const auto start = std::chrono::steady_clock::now();
   Report report(common);
   const Result<ExitCode> code = act(action, report);
-  if (!code) return fail(common, code.error());
+  if (!code) return fail(common, about(subject, code.error()));
   if (!common.json) {
     fmt::print("{}", report.text);
     return *code;
@@ -213,7 +232,8 @@ int main_guarded(int argc, char** argv) {
         !settings) {
       return static_cast<int>(fail(asked, settings.error()));
     }
-    return static_cast<int>(run(program.commands[i], program.actions[i], program.common));
+    return static_cast<int>(run(program.commands[i], program.actions[i], program.common,
+                                subject_of(*program.parsers[i])));
   }
   return static_cast<int>(ExitCode::usage);
 }

@@ -28,10 +28,19 @@ std::string arity_text(const FormalParameter& formal) {
   return fmt::format("any number from {}", formal.min_arity);
 }
 
-std::string types_text(const Schema& schema, std::string_view type) {
-  const TypeConstraint* constraint = schema.find_constraint(type);
-  if (!constraint) return std::string(type);
-  return fmt::format("{}", fmt::join(constraint->allowed, ", "));
+// "tensor(float)" as "f32"; containers stay as the standard spells them.
+std::string short_type(std::string_view type) {
+  const std::string_view head = "tensor(";
+  if (!type.starts_with(head) || !type.ends_with(")")) return std::string(type);
+  const auto element =
+      element_type_from_standard_name(type.substr(head.size(), type.size() - head.size() - 1));
+  return element ? std::string(short_name(*element)) : std::string(type);
+}
+
+std::string constraint_text(const TypeConstraint& constraint) {
+  std::vector<std::string> types;
+  for (std::string_view type : constraint.allowed) types.push_back(short_type(type));
+  return fmt::format("{}", fmt::join(types, ", "));
 }
 
 std::string kind_text(AttributeKind kind) {
@@ -80,39 +89,46 @@ std::string kind_of(const Variant& variant) {
   return variant.kind == Variant::Kind::defect ? "defect" : "difference";
 }
 
-std::string parameters_markdown(const char* title, std::span<const FormalParameter> formals,
-                                const Schema& schema) {
-  if (formals.empty()) return "";
-  std::string text = fmt::format("| {} | types | |\n|---|---|---|\n", title);
-  for (const FormalParameter& formal : formals) {
-    text += fmt::format("| `{}` | {} | {} |\n", formal.name, types_text(schema, formal.type),
-                        arity_text(formal));
-  }
-  return text + "\n";
+std::string note_text(const Entries& entries, const AttributeFormal& formal) {
+  const std::string fallback = default_text(formal);
+  const std::string role = role_text(entries, formal.name);
+  std::string text = formal.required || fallback.empty() ? fallback : "default " + fallback;
+  if (!role.empty()) text += fmt::format("{}role {}", text.empty() ? "" : ", ", role);
+  return text;
 }
 
-std::string attributes_markdown(const Entries& entries, const Schema& schema) {
-  if (schema.attributes.empty()) return "";
-  std::string text = "| attribute | kind | default | role |\n|---|---|---|---|\n";
-  for (const AttributeFormal& formal : schema.attributes) {
-    text += fmt::format("| `{}` | {} | {} | {} |\n", formal.name, kind_text(formal.kind),
-                        default_text(formal), role_text(entries, formal.name));
+std::string table_markdown(const Entries& entries, const Schema& schema) {
+  std::string text = "| | name | type | |\n|---|---|---|---|\n";
+  const auto row = [&](const char* what, std::string_view name, const std::string& type,
+                       const std::string& note) {
+    text += fmt::format("| {} | `{}` | {} | {} |\n", what, name, type, note);
+  };
+  for (const FormalParameter& formal : schema.inputs) {
+    row("input", formal.name, short_type(formal.type), arity_text(formal));
   }
-  return text + "\n";
+  for (const FormalParameter& formal : schema.outputs) {
+    row("output", formal.name, short_type(formal.type), arity_text(formal));
+  }
+  for (const AttributeFormal& formal : schema.attributes) {
+    row("attribute", formal.name, kind_text(formal.kind), note_text(entries, formal));
+  }
+  text += "\n";
+  for (const TypeConstraint& constraint : schema.constraints) {
+    text += fmt::format("- {}: {}\n", constraint.name, constraint_text(constraint));
+  }
+  return text;
 }
 
 std::string operator_markdown(const Entries& entries, const Rules& rules) {
   const Operator& newest = *entries.back();
   const Schema& schema = newest_schema(entries);
   std::string text = fmt::format("### {}\n{}\n\n", full_name(newest), newest.summary);
-  text += fmt::format("Versions {}. Pattern {}. Readings: {}.\n\n",
+  text += fmt::format("Versions {} · pattern {} · readings {}\n\n",
                       fmt::join(versions_of(entries), ", "), to_text(newest.meaning.pattern),
                       fmt::join(readings_of(entries), ", "));
-  text += parameters_markdown("input", schema.inputs, schema);
-  text += parameters_markdown("output", schema.outputs, schema);
-  text += attributes_markdown(entries, schema);
+  text += table_markdown(entries, schema);
   if (const auto known = rules.find(newest.name); known != rules.end()) {
-    text += fmt::format("Rules: `{}`.\n\n", fmt::join(known->second, "`, `"));
+    text += fmt::format("- rules: `{}`\n", fmt::join(known->second, "`, `"));
   }
   for (const Operator* entry : entries) {
     for (const Variant& variant : entry->variants) {
@@ -128,9 +144,8 @@ Table parameters_table(std::span<const FormalParameter> formals, const Schema& s
   Table table;
   for (const FormalParameter& formal : formals) {
     const TypeConstraint* constraint = schema.find_constraint(formal.type);
-    table.row({std::string(formal.name), std::string(formal.type),
-               constraint ? fmt::format("{} types", constraint->allowed.size()) : "",
-               style.dim(arity_text(formal))});
+    table.row({std::string(formal.name), short_type(formal.type),
+               constraint ? constraint_text(*constraint) : "", style.dim(arity_text(formal))});
   }
   return table;
 }

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "cli/baseline.h"
 #include "cli/command.h"
 #include "cli/model.h"
 #include "cli/terminal.h"
@@ -27,6 +28,8 @@ Examples:
 struct Options {
   std::string model;
   bool undecided = false;
+  std::string baseline;
+  std::string fail_on = "error";
 };
 
 Json to_json(const Finding& finding) {
@@ -112,19 +115,38 @@ ValidationResult refused(const Options& options, const Error& error) {
 Result<ExitCode> run(const Options& options, Report& report) {
   const Result<Model> model = read_model(options.model);
   if (!model && model.error().kind != "invalid") return model.error();
-  const ValidationResult result = model ? validate(*model) : refused(options, model.error());
+  ValidationResult result = model ? validate(*model) : refused(options, model.error());
+  if (!options.baseline.empty()) {
+    const Result<Baseline> baseline = read_baseline(options.baseline);
+    if (!baseline) return baseline.error();
+    report.document["known"] = std::erase_if(result.findings, [&](const Finding& finding) {
+      return baseline->contains({finding.layer, finding.rule});
+    });
+  }
   if (report.json()) {
     fill_document(options, result, report.document);
   } else {
     report.text = to_page(options, result);
   }
-  return result.valid() ? ExitCode::clean : ExitCode::found;
+  const bool warned = !result.undecided.empty() || !result.unknown.empty();
+  const bool fails = !result.valid() || (options.fail_on == "warning" && warned);
+  return fails ? ExitCode::found : ExitCode::clean;
 }
 
 Action configure(CLI::App& app) {
   auto options = std::make_shared<Options>();
   app.add_option("MODEL", options->model, "The model")->required()->type_name("");
   app.add_flag("--undecided", options->undecided, "List what only data can decide");
+  app.add_option("--baseline", options->baseline,
+                 "Do not report the findings of an earlier --json document")
+      ->type_name("F.json")
+      ->group("Continuous integration");
+  app.add_option(
+         "--fail-on", options->fail_on,
+         "Exit with 1 on an error (default), or also where something is undecided or unknown")
+      ->check(CLI::IsMember({"warning", "error"}).description(""))
+      ->type_name("warning|error")
+      ->group("Continuous integration");
   return [options](Report& report) { return run(*options, report); };
 }
 

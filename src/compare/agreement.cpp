@@ -1,10 +1,10 @@
 #include "compare/agreement.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <complex>
+
+#include <fmt/format.h>
 
 namespace assay {
 namespace {
@@ -74,7 +74,8 @@ Agreement compare_tensors(const Tensor& expected, const Tensor& found, Tolerance
       return expected.type() == ElementType::c64
                  ? compare_complex<std::complex<float>>(expected, found, tolerance)
                  : compare_complex<std::complex<double>>(expected, found, tolerance);
-    default: return compare_exactly(expected, found);
+    default:
+      return compare_exactly(expected, found);
   }
 }
 
@@ -95,11 +96,14 @@ Agreement agrees(const Value& expected, const Value& found, Tolerance tolerance)
   Agreement form = same_form(expected, found);
   if (!form.agrees) return form;
   switch (expected.kind()) {
-    case Value::Kind::tensor: return compare_tensors(expected.tensor(), found.tensor(), tolerance);
+    case Value::Kind::tensor:
+      return compare_tensors(expected.tensor(), found.tensor(), tolerance);
     case Value::Kind::sequence:
     case Value::Kind::optional:
-    case Value::Kind::map: break;
-    default: return {true, "absent"};
+    case Value::Kind::map:
+      break;
+    default:
+      return {true, "absent"};
   }
   const auto &a = expected.elements(), &b = found.elements();
   if (a.size() != b.size())
@@ -115,12 +119,13 @@ Agreement within_bound(const Value& expected, const Value& bounded) {
   const Agreement form = same_form(expected, bounded);
   if (!form.agrees || !expected.is_tensor()) return {false, form.detail};
   const std::vector<double>* errors = bounded.errors();
-  if (!errors || domain_of(expected.type()) == Domain::complex) return {false, "the value is exact"};
+  if (!errors || domain_of(expected.type()) == Domain::complex)
+    return {false, "the value is exact"};
   const std::vector<double> a = expected.tensor().reals(), b = bounded.tensor().reals();
   for (std::size_t i = 0; i < a.size(); ++i)
     if (!inside(a[i], b[i], (*errors)[i]))
-      return {false, fmt::format("element {}: expected {:.9g}, bound {:.9g} ± {:.3g}", i, a[i], b[i],
-                                 (*errors)[i])};
+      return {false, fmt::format("element {}: expected {:.9g}, bound {:.9g} ± {:.3g}", i, a[i],
+                                 b[i], (*errors)[i])};
   return {true, "within the rounding bound"};
 }
 

@@ -1,9 +1,9 @@
 #include "compare/case_file.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <chrono>
+
+#include <fmt/format.h>
 
 #include "compare/agreement.h"
 #include "ops/catalogue.h"
@@ -117,7 +117,8 @@ std::vector<std::filesystem::path> find_case_files(const std::filesystem::path& 
 
 CaseResult run_text_case(const TextCase& text_case, std::uint64_t seed) {
   CaseResult result;
-  result.id = fmt::format("{}/{}", std::filesystem::path(text_case.file).stem().string(), text_case.name);
+  result.id =
+      fmt::format("{}/{}", std::filesystem::path(text_case.file).stem().string(), text_case.name);
   const auto start = std::chrono::steady_clock::now();
   result.detail = CaseRun(text_case, seed).judge(&result.status);
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -1,12 +1,11 @@
 #include "compare/conformance.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <chrono>
 #include <fstream>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "compare/agreement.h"
@@ -73,8 +72,9 @@ std::string first_unsupported(const Plan& plan) {
     if (node.function) {
       if (std::string name = first_unsupported(*node.function); !name.empty()) return name;
     } else if (!node.found.entry) {
-      return node.found.schema ? fmt::format("{}-{}", node.node.op, node.found.schema->since_version)
-                               : node.node.op;
+      return node.found.schema
+                 ? fmt::format("{}-{}", node.node.op, node.found.schema->since_version)
+                 : node.node.op;
     }
     for (const PlannedSubgraph& inner : node.subgraphs)
       if (std::string name = first_unsupported(*inner.plan); !name.empty()) return name;
@@ -133,7 +133,8 @@ struct TestRun {
 
   bool fail(std::size_t output, const std::string& detail) {
     result.status = CaseStatus::failed;
-    result.detail = fmt::format("output {}: {}", evaluator.model().graph.outputs[output].name, detail);
+    result.detail =
+        fmt::format("output {}: {}", evaluator.model().graph.outputs[output].name, detail);
     return false;
   }
 };
@@ -141,7 +142,8 @@ struct TestRun {
 Result<std::vector<DataSet>> read_data(const fs::path& folder, const Graph& graph) {
   std::vector<fs::path> folders;
   for (const auto& entry : fs::directory_iterator(folder))
-    if (entry.path().filename().string().starts_with("test_data_set_")) folders.push_back(entry.path());
+    if (entry.path().filename().string().starts_with("test_data_set_"))
+      folders.push_back(entry.path());
   std::sort(folders.begin(), folders.end());
   std::vector<DataSet> sets;
   for (const fs::path& path : folders) {
@@ -205,11 +207,13 @@ Result<std::vector<fs::path>> find_tests(const fs::path& path) {
   std::vector<fs::path> found;
   fs::directory_iterator entries(path, failure);
   if (failure)
-    return Error{"unreadable", fmt::format("{}: {}", path.string(), failure.message()), path.string()};
+    return Error{"unreadable", fmt::format("{}: {}", path.string(), failure.message()),
+                 path.string()};
   for (const auto& entry : entries)
     if (fs::exists(entry.path() / "model.onnx", failure)) found.push_back(entry.path());
   if (found.empty())
-    return Error{"unreadable", fmt::format("{}: expected a folder of ONNX backend tests", path.string()),
+    return Error{"unreadable",
+                 fmt::format("{}: expected a folder of ONNX backend tests", path.string()),
                  path.string()};
   std::sort(found.begin(), found.end());
   return found;

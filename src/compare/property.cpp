@@ -1,8 +1,8 @@
 #include "compare/property.h"
 
-#include <fmt/format.h>
-
 #include <cmath>
+
+#include <fmt/format.h>
 
 namespace assay {
 namespace {

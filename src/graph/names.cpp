@@ -1,5 +1,6 @@
 #include "graph/names.h"
 
+#include <algorithm>
 #include <cstdint>
 
 #include <fmt/format.h>
@@ -49,6 +50,9 @@ std::string to_utf8(std::string_view text) {
 }
 
 std::string printable(std::string_view name) {
+  const bool plain =
+      std::all_of(name.begin(), name.end(), [](char c) { return c >= 0x20 && c < 0x7F; });
+  if (plain && name.size() < kLongestShown) return std::string(name);
   std::string result;
   while (!name.empty() && result.size() < kLongestShown) {
     const std::size_t length = character_length(name);

@@ -125,7 +125,11 @@ std::string standard_name(const ValueType& type) {
     case ValueType::Kind::optional:
       return fmt::format("optional({})", inner);
     case ValueType::Kind::map:
-      return fmt::format("map({},{})", standard_name(type.element), inner);
+      // The standard writes the values of a map without "tensor(…)".
+      return fmt::format("map({}, {})", standard_name(type.element),
+                         type.inner && type.inner->is_tensor()
+                             ? std::string(standard_name(type.inner->element))
+                             : inner);
   }
   return type.opaque.empty() ? "undefined" : fmt::format("opaque({})", type.opaque);
 }

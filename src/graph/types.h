@@ -51,7 +51,7 @@ struct ValueType {
   bool is_tensor() const { return kind == Kind::tensor; }
 };
 // "tensor(float)", "seq(tensor(int64))", "optional(seq(tensor(float)))",
-// "map(string,tensor(float))"
+// "map(string, float)"
 std::string standard_name(const ValueType& type);
 std::string to_text(const ValueType& type);  // "f32[1,3,?]", "seq(f32[2])"
 

@@ -16,19 +16,28 @@ struct Relu {
   }
 };
 
+template <class S>
+S bent_at_zero(const S& x, const S& slope) {
+  return select(less(x, zero<S>()), slope * piece_below(x, 0), piece_above(x, 0));
+}
+
 struct LeakyRelu {
   double alpha;
-  explicit LeakyRelu(const Call& call) : alpha(call.site.real("alpha")) {}
+  bool gentle;  // then the larger of x and alpha * x is the answer, and needs no branch
+  explicit LeakyRelu(const Call& call)
+      : alpha(call.site.real("alpha")), gentle(alpha > 0 && alpha <= 1) {}
   template <class S>
   S operator()(S x) const {
-    return select(less(x, zero<S>()), constant<S>(alpha) * piece_below(x, 0), piece_above(x, 0));
+    if constexpr (std::is_same_v<S, double>)
+      if (gentle) return max(x, alpha * x);
+    return bent_at_zero(x, constant<S>(alpha));
   }
 };
 
 struct PRelu {
   template <class S>
   S operator()(S x, S slope) const {
-    return select(less(x, zero<S>()), slope * piece_below(x, 0), piece_above(x, 0));
+    return bent_at_zero(x, slope);
   }
 };
 
@@ -157,6 +166,10 @@ Operator relu() {
   return entry;
 }
 
+Truth equal_extents(const Dim& a, const Dim& b) {
+  return {!a.differs_from(b), !a.same_as(b), false};
+}
+
 // Below version 7 a slope of one element is shared and one of C elements belongs to the channels,
 // axis 1; then it broadcasts to X.
 void require_slope(Check& c) {
@@ -166,14 +179,16 @@ void require_slope(Check& c) {
   }
   const Dims *x = c.dims("X"), *slope = c.dims("slope");
   if (!x || !slope) return c.undecided("slope-shape", "the ranks of X and slope");
-  bool shared = true, same = slope->size() == x->size();
+  Truth shared = Truth::known(true), same = Truth::known(slope->size() == x->size());
   for (std::size_t d = 0; d < slope->size(); ++d) {
-    shared = shared && !(*slope)[d].differs_from(1);
-    same = same && !(*slope)[d].differs_from((*x)[d]);
+    shared = both(shared, equal_extents((*slope)[d], 1));
+    if (same.may_be_true) same = both(same, equal_extents((*slope)[d], (*x)[d]));
   }
-  const bool channels =
-      slope->size() == 1 && x->size() >= 2 && !slope->front().differs_from((*x)[1]);
-  c.shape(shared || same || channels, "slope-shape", "one slope, or one for each channel of X",
+  Truth fits = either(shared, same);
+  if (slope->size() == 1 && x->size() >= 2)
+    fits = either(fits, equal_extents(slope->front(), (*x)[1]));
+  if (fits.may_be_true && fits.may_be_false) return c.undecided("slope-shape", "the extents");
+  c.shape(fits.may_be_true, "slope-shape", "one slope, or one for each channel of X",
           to_text(*slope));
 }
 

@@ -49,14 +49,23 @@ struct Div {
 // The exponent may be of another type than the base, whose type the result has.
 struct Pow {
   CutToType cut;
-  bool natural_exponent;
+  bool natural_exponent, squares;
   explicit Pow(const Call& call)
-      : cut(call), natural_exponent(domain_of(call.input(1).type()) == Domain::unsigned_integer) {}
+      : cut(call),
+        natural_exponent(domain_of(call.input(1).type()) == Domain::unsigned_integer),
+        squares(is_two(call.input(1))) {}
   template <class S>
   S operator()(S a, S b) const {
+    if constexpr (std::is_same_v<S, double>)
+      if (squares) return a * a;
     if constexpr (std::is_same_v<S, std::int64_t>)
       if (natural_exponent) return wrapped(pow(unwrapped(a), unwrapped(b)));
     return cut(pow(a, b));
+  }
+
+ private:
+  static bool is_two(const Value& exponent) {
+    return exponent.exact() && exponent.tensor().size() == 1 && exponent.tensor().real(0) == 2;
   }
 };
 
@@ -75,6 +84,10 @@ struct Maximum {
     return max(a, b);
   }
   template <class S>
+  S operator()(S a, S b, S c) const {
+    return max(max(a, b), c);
+  }
+  template <class S>
   S operator()(std::span<const S> x) const {
     return maximum(x);
   }
@@ -84,6 +97,10 @@ struct Minimum {
   template <class S>
   S operator()(S a, S b) const {
     return min(a, b);
+  }
+  template <class S>
+  S operator()(S a, S b, S c) const {
+    return min(min(a, b), c);
   }
   template <class S>
   S operator()(std::span<const S> x) const {
@@ -286,6 +303,14 @@ Operator min() {
   return entry;
 }
 
+// Integers raised in double precision.
+void in_double_precision(Builder& b) {
+  const ElementType type = b.site().element(0);
+  if (is_real(type)) return b.output(0, b.again().front());
+  const std::string power = b("Pow", {cast_to(b, b.input(0), ElementType::f64), b.input(1)});
+  b.output(0, cast_to(b, power, type));
+}
+
 Operator pow_entry() {
   return {.name = "Pow",
           .versions = {1, 7, 12, 13, 15},
@@ -293,7 +318,9 @@ Operator pow_entry() {
           .attributes = {{"axis", Role::axis}, {"broadcast", Role::flag}},
           .require = require_broadcast,
           .infer = infer_broadcast,
-          .meaning = aligned(elementwise<Pow, RealsAndIntegers>())};
+          .meaning = aligned(elementwise<Pow, RealsAndIntegers>()),
+          .variants = {{"in-double-precision", Variant::Kind::defect, "ONNX Runtime 1.31 for int64",
+                        in_double_precision}}};
 }
 
 }  // namespace

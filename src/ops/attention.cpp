@@ -188,31 +188,30 @@ struct Attention {
     const HeadShape s = head_shape(call.site);
     const Value key = with_past(call, heads_first(call, kK, s.kv_heads), kPastKey);
     const Value value = with_past(call, heads_first(call, kV, s.kv_heads), kPastValue);
-    const Array<S> q = load<S>(heads_first(call, kQ, s.heads)), k = load<S>(key),
-                   v = load<S>(value);
+    const Value query = heads_first(call, kQ, s.heads);
+    Operand<S> k(key);
+    const Operand<S> v(value);
+    const ScaledQueries<S> q(call.site, s, query, k);
     const Bias<S> bias(call, s);
-    const S root = root_of_scale<S>(call.site, s.size);
-    const bool negative = call.site.real("scale") < 0, packed = frame.shape(kQ).size() == 3;
+    const bool packed = frame.shape(kQ).size() == 3;
     Array<S> y(frame.output_shape(kY));
     Array<S> shown(frame.wants(kScores) ? frame.output_shape(kScores) : Shape{0});
-    const std::int64_t area = s.queries * s.keys;
     for_heads(s, [&](std::int64_t b, std::int64_t head) {
-      const std::int64_t at = b * s.heads + head, from = b * s.kv_heads + s.kv_head(head);
+      const std::int64_t at = b * s.heads + head, area = s.queries * s.keys;
+      const std::int64_t from = (b * s.kv_heads + s.kv_head(head)) * s.keys;
       std::vector<S> scores(static_cast<std::size_t>(area));
-      score_head(s, q.data.data() + at * s.queries * s.size, k.data.data() + from * s.keys * s.size,
-                 root, negative, scores.data());
+      q.score(s, at * s.queries * s.size, k, from * s.size, scores.data());
       std::span<S> show;
       if (frame.wants(kScores))
         show = {shown.data.data() + at * area, static_cast<std::size_t>(area)};
       to_probabilities<S>(call, s, bias, b, head, scores, show);
       std::vector<S> result(static_cast<std::size_t>(s.queries * s.value_size));
-      weigh_head(s, scores.data(), v.data.data() + from * s.keys * s.value_size, true,
-                 result.data());
-      for (std::int64_t i = 0; i < s.queries; ++i)
-        std::copy_n(
-            result.data() + i * s.value_size, s.value_size,
-            y.data.data() + (packed ? (b * s.queries + i) * s.heads + head : at * s.queries + i) *
-                                s.value_size);
+      weigh_head(s, scores.data(), v, from * s.value_size, true, result.data());
+      for (std::int64_t i = 0; i < s.queries; ++i) {
+        const std::int64_t row = packed ? (b * s.queries + i) * s.heads + head : at * s.queries + i;
+        std::copy_n(result.data() + i * s.value_size, s.value_size,
+                    y.data.data() + row * s.value_size);
+      }
     });
     frame.output(kY, y);
     if (frame.wants(kPresentKey)) frame.output(kPresentKey, key);
@@ -232,9 +231,9 @@ bool require_heads(Check& c) {
     good = c.required("q_num_heads") && c.required("kv_num_heads") &&
            c.positive({"q_num_heads", "kv_num_heads"});
     if (!good) return false;
-    good = c.divisible(q[2], heads, "the last extent of Q");
-    good = c.divisible(k[2], kv, "the last extent of K") && good;
-    good = c.divisible(v[2], kv, "the last extent of V") && good;
+    good = require_packed(c, q[2], heads, "the last extent of Q");
+    good = require_packed(c, k[2], kv, "the last extent of K") && good;
+    good = require_packed(c, v[2], kv, "the last extent of V") && good;
     if (good && q[2].known())
       good = c.extent("K", 2, divided(q[2], heads) * kv, "kv_num_heads times the size of a head");
     return c.divisible(heads, kv, "q_num_heads") && good;
@@ -382,6 +381,12 @@ Operator attention() {
 }
 
 }  // namespace
+
+bool require_packed(Check& c, const Dim& extent, std::int64_t heads, std::string_view what) {
+  return c.divisible(extent, heads, what) &&
+         c.shape(heads <= extent.value, "divisible", fmt::format("{} of at least {}", what, heads),
+                 fmt::format("{}", extent.value));
+}
 
 bool require_softmax_precision(Check& c) {
   const std::int64_t type = c.site.integer("softmax_precision", 1);

@@ -51,24 +51,22 @@ struct FlexAttention {
   template <class S>
   void operator()(Frame<S>& frame) const {
     const HeadShape s = head_shape(frame.call());
-    const Array<S> q = frame.input(0), k = frame.input(1), v = frame.input(2);
-    const S root = root_of_scale<S>(frame.site(), s.size);
-    const bool negative = frame.site().real("scale") < 0;
+    Operand<S> k(frame.call().input(1));
+    const Operand<S> v(frame.call().input(2));
+    const ScaledQueries<S> q(frame.site(), s, frame.call().input(0), k);
     Array<S> scores(Shape{s.batch, s.heads, s.queries, s.keys}), y(frame.output_shape(0));
     const auto offset = [&](std::int64_t b, std::int64_t head) {
       return (b * s.kv_heads + s.kv_head(head)) * s.keys;
     };
     for_heads(s, [&](std::int64_t b, std::int64_t head) {
       const std::int64_t at = (b * s.heads + head) * s.queries;
-      score_head(s, q.data.data() + at * s.size, k.data.data() + offset(b, head) * s.size, root,
-                 negative, scores.data.data() + at * s.keys);
+      q.score(s, at * s.size, k, offset(b, head) * s.size, scores.data.data() + at * s.keys);
     });
     soften(frame.call(), s, scores);
     const bool means = !frame.site().has("prob_mod");
     for_heads(s, [&](std::int64_t b, std::int64_t head) {
       const std::int64_t at = (b * s.heads + head) * s.queries;
-      weigh_head(s, scores.data.data() + at * s.keys,
-                 v.data.data() + offset(b, head) * s.value_size, means,
+      weigh_head(s, scores.data.data() + at * s.keys, v, offset(b, head) * s.value_size, means,
                  y.data.data() + at * s.value_size);
     });
     frame.output(0, y);

@@ -91,6 +91,7 @@ struct LinearAttention {
     if (frame.has(kPast)) states = frame.input(kPast);
     HeadShape pairs = s;
     pairs.heads = s.kv_heads;
+    pairs.queries = 1;
     for_heads(pairs, [&](std::int64_t b, std::int64_t head) {
       S* kept = states.data.data() + (b * s.kv_heads + head) * s.size * s.value_size;
       std::vector<S> state(kept, kept + s.size * s.value_size);
@@ -137,8 +138,8 @@ void require_linear(Check& c) {
   const std::int64_t heads = c.site.integer("q_num_heads"), kv = c.site.integer("kv_num_heads");
   const Dims &query = *c.dims("query"), &value = *c.dims("value");
   good = c.divisible(heads, kv, "q_num_heads");
-  good = c.divisible(query[2], heads, "the last extent of query") && good;
-  good = c.divisible(value[2], kv, "the last extent of value") && good;
+  good = require_packed(c, query[2], heads, "the last extent of query") && good;
+  good = require_packed(c, value[2], kv, "the last extent of value") && good;
   if (!good) return;
   const Dim size = query[2].known() ? Dim(query[2].value / heads) : Dim();
   const Dim value_size = value[2].known() ? Dim(value[2].value / kv) : Dim();
@@ -203,7 +204,7 @@ struct RotaryEmbedding {
     if (frame.has(3)) positions = frame.exact(3).integers();
     const std::int64_t half = s.rotated / 2;
     Array<S> y = x;
-    for (std::int64_t b = 0; b < s.batch; ++b)
+    for (std::int64_t b = 0; b < s.batch && x.size() > 0; ++b)
       for (std::int64_t t = 0; t < s.length; ++t) {
         const std::int64_t token = b * s.length + t;
         const std::int64_t angle =
@@ -240,7 +241,7 @@ void require_rotary(Check& c) {
   if (x.size() == 3) {
     const std::int64_t heads = c.site.integer("num_heads");
     if (!c.required("num_heads") || !c.positive({"num_heads"}) ||
-        !c.divisible(x[2], heads, "the last extent of X"))
+        !require_packed(c, x[2], heads, "the last extent of X"))
       return;
     size = x[2].value / heads;
   }

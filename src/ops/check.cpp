@@ -1,10 +1,10 @@
 #include "ops/check.h"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <cmath>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "ops/infer.h"
 
@@ -36,8 +36,7 @@ std::string Check::id(std::string_view rule) const {
 
 std::optional<std::size_t> Check::index_of(std::string_view input) const {
   for (std::size_t i = 0; i < schema_.inputs.size(); ++i)
-    if (schema_.inputs[i].name == input)
-      return site.has_input(i) ? std::optional(i) : std::nullopt;
+    if (schema_.inputs[i].name == input) return site.has_input(i) ? std::optional(i) : std::nullopt;
   ASSAY_CHECK(!"the entry names an input that the standard has not");
   return std::nullopt;
 }
@@ -101,10 +100,11 @@ bool Check::same_rank(std::string_view a, std::string_view b) {
     undecided("same-rank", fmt::format("the ranks of {} and {}", a, b));
     return false;
   }
-  return that(*x == *y, "Inconsistent Input Dimensions", "same-rank", fmt::format("rank {}", *x),
-              fmt::format("rank {}", *y), kRankBadness * std::abs(static_cast<double>(*x - *y)),
-              fmt::format("{} needs {} and {} of one rank, but they have shapes {} and {}",
-                          site.node().op, a, b, assay::to_text(*dims(a)), assay::to_text(*dims(b))));
+  return that(
+      *x == *y, "Inconsistent Input Dimensions", "same-rank", fmt::format("rank {}", *x),
+      fmt::format("rank {}", *y), kRankBadness * std::abs(static_cast<double>(*x - *y)),
+      fmt::format("{} needs {} and {} of one rank, but they have shapes {} and {}", site.node().op,
+                  a, b, assay::to_text(*dims(a)), assay::to_text(*dims(b))));
 }
 
 bool Check::same_shape(std::string_view a, std::string_view b) {
@@ -142,7 +142,8 @@ bool Check::broadcastable() {
                       assay::to_text(*known), kShapeBadness,
                       fmt::format("{} cannot broadcast the shapes {} and {}", site.node().op,
                                   assay::to_text(all), assay::to_text(*known)));
-      certain = certain && (x.same_as(y) || (x.known() && x.value == 1) || (y.known() && y.value == 1));
+      certain =
+          certain && (x.same_as(y) || (x.known() && x.value == 1) || (y.known() && y.value == 1));
     }
     all = broadcast_dims(all, *known);
   }
@@ -157,15 +158,19 @@ bool Check::broadcastable(std::string_view a, std::string_view b) {
     undecided("broadcast", fmt::format("the ranks of {} and {}", a, b));
     return false;
   }
+  bool certain = true;
   for (std::size_t d = 1; d <= std::min(x->size(), y->size()); ++d) {
     const Dim &p = (*x)[x->size() - d], &q = (*y)[y->size() - d];
-    if (p.known() && q.known() && p.value != q.value && p.value != 1 && q.value != 1)
+    const bool one = (p.known() && p.value == 1) || (q.known() && q.value == 1);
+    if (p.known() && q.known() && p.value != q.value && !one)
       return that(false, "Inconsistent Input Shapes", "broadcast", assay::to_text(*x),
                   assay::to_text(*y), kShapeBadness,
                   fmt::format("{} cannot broadcast {} of shape {} and {} of shape {}",
                               site.node().op, a, assay::to_text(*x), b, assay::to_text(*y)));
+    certain = certain && (one || p.same_as(q));
   }
-  return true;
+  if (!certain) undecided("broadcast", fmt::format("the extents of {} and {}", a, b));
+  return certain;
 }
 
 bool Check::broadcasts_to(std::string_view small, std::string_view large) {
@@ -175,10 +180,16 @@ bool Check::broadcasts_to(std::string_view small, std::string_view large) {
     undecided("broadcasts-to", fmt::format("the ranks of {} and {}", small, large));
     return false;
   }
-  bool fits = x->size() <= y->size();
+  bool fits = x->size() <= y->size(), certain = true;
   for (std::size_t d = 1; fits && d <= x->size(); ++d) {
     const Dim &p = (*x)[x->size() - d], &q = (*y)[y->size() - d];
-    fits = !(p.known() && q.known() && p.value != q.value && p.value != 1);
+    const bool one = p.known() && p.value == 1;
+    fits = one || !p.known() || !p.differs_from(q);
+    certain = certain && (one || p.same_as(q));
+  }
+  if (fits && !certain) {
+    undecided("broadcasts-to", fmt::format("the extents of {} and {}", small, large));
+    return false;
   }
   return that(fits, "Inconsistent Input Shapes", "broadcasts-to", assay::to_text(*y),
               assay::to_text(*x), kShapeBadness,
@@ -191,7 +202,8 @@ bool check_extent(Check& c, std::string_view kind, std::string_view rule, std::s
                   std::int64_t axis, const Dim& expected, std::string_view what) {
   if (!c.index_of(input)) return true;
   const Dims* dims = c.dims(input);
-  const auto at = dims ? normalize_axis(axis, static_cast<std::int64_t>(dims->size())) : std::nullopt;
+  const auto at =
+      dims ? normalize_axis(axis, static_cast<std::int64_t>(dims->size())) : std::nullopt;
   if (!at) {
     if (!dims) c.undecided(rule, fmt::format("the rank of {}", input));
     return false;
@@ -205,8 +217,7 @@ bool check_extent(Check& c, std::string_view kind, std::string_view rule, std::s
   return c.that(false, kind, rule, dim_text(expected), dim_text(found),
                 kShapeBadness * std::abs(static_cast<double>(found.value - expected.value)),
                 fmt::format("{} needs extent {} of {} to be {} ({}), but it has shape {}",
-                            c.site.node().op, *at, input, expected.value, what,
-                            to_text(*dims)));
+                            c.site.node().op, *at, input, expected.value, what, to_text(*dims)));
 }
 }  // namespace
 

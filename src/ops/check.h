@@ -15,11 +15,11 @@
 namespace assay {
 
 struct Violation {
-  std::string kind;      // "Dimension Error", "Argument Error", … (contract: validate)
-  std::string rule;      // "AveragePool.window-fits": stable
+  std::string kind;  // "Dimension Error", "Argument Error", … (contract: validate)
+  std::string rule;  // "AveragePool.window-fits": stable
   std::string expected, found;
   double badness = 0;
-  std::string message;   // a sentence a person can act on
+  std::string message;  // a sentence a person can act on
 };
 
 struct Undecided {
@@ -47,31 +47,32 @@ class Check {
   bool rank(std::string_view input, Limits limits);
   bool same_rank(std::string_view a, std::string_view b);
   bool same_shape(std::string_view a, std::string_view b);
-  bool broadcastable();                                  // all inputs together
-  bool broadcastable(std::string_view a, std::string_view b);     // both ways
+  bool broadcastable();                                                // all inputs together
+  bool broadcastable(std::string_view a, std::string_view b);          // both ways
   bool broadcasts_to(std::string_view small, std::string_view large);  // one way
   // Extent `axis` (may be negative) of the input is `expected`; `what` says why, for the message.
-  bool extent(std::string_view input, std::int64_t axis, const Dim& expected, std::string_view what);
+  bool extent(std::string_view input, std::int64_t axis, const Dim& expected,
+              std::string_view what);
   bool weight_extent(std::string_view input, std::int64_t axis, const Dim& expected,
-                     std::string_view what);            // the same, as a Weight Shape Error
+                     std::string_view what);  // the same, as a Weight Shape Error
   bool element_count_is(std::string_view input, std::int64_t count);
   bool divisible(const Dim& number, std::int64_t divisor, std::string_view what);
-  bool not_empty(std::string_view input);                // no extent is zero
+  bool not_empty(std::string_view input);  // no extent is zero
 
   // arguments: attributes
-  bool axis(std::string_view attribute, std::string_view input);          // in [-r, r)
+  bool axis(std::string_view attribute, std::string_view input);  // in [-r, r)
   bool axis(std::string_view attribute, std::int64_t value, Limits limits);
-  bool axes(std::string_view attribute, std::string_view input);          // in range, no axis twice
+  bool axes(std::string_view attribute, std::string_view input);  // in range, no axis twice
   bool axes(std::string_view what, const std::vector<std::int64_t>& values, std::int64_t rank);
-  bool length(std::string_view attribute, std::int64_t count);            // holds if absent
-  bool in_range(std::string_view attribute, Limits limits);               // an integer or a list
+  bool length(std::string_view attribute, std::int64_t count);  // holds if absent
+  bool in_range(std::string_view attribute, Limits limits);     // an integer or a list
   bool real_in_range(std::string_view attribute, double least, double most);  // NaN is outside
-  bool positive(std::initializer_list<std::string_view> attributes);      // integers or lists
+  bool positive(std::initializer_list<std::string_view> attributes);          // integers or lists
   bool not_negative(std::initializer_list<std::string_view> attributes);
   bool one_of(std::string_view attribute, std::initializer_list<std::string_view> choices);
   bool required(std::string_view attribute);
   // inputs whose elements are known
-  bool index_range(std::string_view input, std::int64_t extent);          // each in [-extent, extent)
+  bool index_range(std::string_view input, std::int64_t extent);  // each in [-extent, extent)
 
   // Anything else. `rule` is the part after the dot.
   bool that(bool holds, std::string_view kind, std::string_view rule, std::string expected,

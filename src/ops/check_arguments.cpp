@@ -1,10 +1,10 @@
 // The predicates of Check that are about attributes and known elements.
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <cmath>
 #include <set>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "ops/check.h"
 
@@ -54,7 +54,8 @@ bool Check::axes(std::string_view attribute, std::string_view input) {
   return axes(attribute, numbers(site, attribute), *rank);
 }
 
-bool Check::axes(std::string_view what, const std::vector<std::int64_t>& values, std::int64_t rank) {
+bool Check::axes(std::string_view what, const std::vector<std::int64_t>& values,
+                 std::int64_t rank) {
   std::set<std::int64_t> seen;
   for (std::int64_t value : values) {
     if (!axis(what, value, between(-rank, rank - 1))) return false;
@@ -92,7 +93,8 @@ bool Check::positive(std::initializer_list<std::string_view> attributes) {
   for (std::string_view attribute : attributes)
     for (std::int64_t value : numbers(site, attribute))
       holds = argument(value > 0, "positive", fmt::format("{} above 0", attribute),
-                       fmt::format("{}", value)) && holds;
+                       fmt::format("{}", value)) &&
+              holds;
   return holds;
 }
 
@@ -101,7 +103,8 @@ bool Check::not_negative(std::initializer_list<std::string_view> attributes) {
   for (std::string_view attribute : attributes)
     for (std::int64_t value : numbers(site, attribute))
       holds = argument(value >= 0, "not-negative", fmt::format("{} not below 0", attribute),
-                       fmt::format("{}", value)) && holds;
+                       fmt::format("{}", value)) &&
+              holds;
   return holds;
 }
 
@@ -127,7 +130,8 @@ bool Check::index_range(std::string_view input, std::int64_t extent) {
   }
   for (std::int64_t value : known->integers())
     if (!argument(value >= -extent && value < extent, "index-range",
-                  fmt::format("{} in {} to {}", input, -extent, extent - 1), fmt::format("{}", value)))
+                  fmt::format("{} in {} to {}", input, -extent, extent - 1),
+                  fmt::format("{}", value)))
       return false;
   return true;
 }

@@ -129,18 +129,30 @@ void require_insert(Check& c) {
              std::string(short_name(tensor)));
 }
 
+// onnx.reference takes the position modulo the length: the end becomes the front.
+void end_wraps_to_front(Builder& b) {
+  if (!b.has(2)) return b.output(0, b.again().front());
+  const std::string position =
+      b("Cast", {b.input(2)}, {attribute("to", static_cast<int>(ElementType::i64))});
+  const std::string wrapped = b("Mod", {position, b("SequenceLength", {b.input(0)})});
+  b.output(0, b.again_on({b.input(0), b.input(1), wrapped}).front());
+}
+
 Operator sequence_insert() {
-  return {.name = "SequenceInsert",
-          .versions = {11},
-          .summary = "The sequence with a tensor put before a position, at the end by default.",
-          .attributes = {},
-          .require = require_insert,
-          .infer =
-              [](Infer& n) {
-                n.output(0, ValueType::sequence(
-                                common_type(element_type_of(n.site, 0), n.site.type(1))));
-              },
-          .meaning = custom(Pattern::container, [](Call& call) {
+  return {
+      .name = "SequenceInsert",
+      .versions = {11},
+      .summary = "The sequence with a tensor put before a position, at the end by default.",
+      .attributes = {},
+      .require = require_insert,
+      .infer =
+          [](Infer& n) {
+            n.output(0,
+                     ValueType::sequence(common_type(element_type_of(n.site, 0), n.site.type(1))));
+          },
+      .meaning = custom(
+          Pattern::container,
+          [](Call& call) {
             std::vector<Value> elements = call.input(0).elements();
             const std::size_t at =
                 call.has(2) ? position_of(call, 2, elements.size(), true) : elements.size();
@@ -149,7 +161,9 @@ Operator sequence_insert() {
                 elements.empty() ? call.input(1).value_type() : before, call.input(1).value_type());
             elements.insert(elements.begin() + static_cast<std::ptrdiff_t>(at), call.input(1));
             call.outputs[0] = Value::sequence(type, std::move(elements));
-          })};
+          }),
+      .variants = {{"end-wraps-to-front", Variant::Kind::defect, "onnx.reference 1.23",
+                    end_wraps_to_front}}};
 }
 
 // Axes that a sequence of rank r may be joined along.
@@ -286,6 +300,13 @@ void evaluate_split(Call& call) {
   call.outputs[0] = Value::sequence(type, std::move(pieces));
 }
 
+// onnxruntime drops the axis also where a scalar asks for pieces of one.
+void axis_dropped_by_a_scalar(Builder& b) {
+  const Tensor* split = b.site().constant(1);
+  const bool ones = split && split->rank() == 0 && split->integer(0) == 1;
+  b.output(0, (ones ? b.again_on({b.input(0)}) : b.again()).front());
+}
+
 Operator split_to_sequence() {
   return {.name = "SplitToSequence",
           .versions = {11, 24},
@@ -293,7 +314,9 @@ Operator split_to_sequence() {
           .attributes = {{"axis", Role::axis}, {"keepdims", Role::flag}},
           .require = require_split,
           .infer = infer_split,
-          .meaning = custom(Pattern::container, evaluate_split)};
+          .meaning = custom(Pattern::container, evaluate_split),
+          .variants = {{"axis-dropped-by-a-scalar", Variant::Kind::difference, "onnxruntime 1.31",
+                        axis_dropped_by_a_scalar}}};
 }
 
 const ValueType* type_attribute(const Site& site) {

@@ -1,4 +1,5 @@
 // Nodes that run graphs of their own: conditionals, loops, maps.
+#include <algorithm>
 #include <limits>
 
 #include <fmt/format.h>
@@ -37,12 +38,12 @@ void evaluate_if(Call& call) {
     return call.evaluator.run_subgraph(call, graph, {}, -1);
   };
   call.outputs = run(truth.value);
-  if (truth.is_known()) return;
-  const std::vector<Value> others = run(!truth.value);
-  for (std::size_t i = 0; i < call.outputs.size(); ++i) {
-    call.outputs[i] = hull_of(call.outputs[i], others[i], call.reading);
-    call.unknown = call.unknown || call.outputs[i].kind() == Value::Kind::unknown;
+  if (!truth.is_known()) {
+    const std::vector<Value> others = run(!truth.value);
+    for (std::size_t i = 0; i < call.outputs.size(); ++i)
+      call.outputs[i] = hull_of(call.outputs[i], others[i], call.reading);
   }
+  note_unknown(call);
 }
 
 void require_if(Check& c) {
@@ -82,7 +83,13 @@ Value as_declared(Tensor scalar, const NamedType& formal) {
   return dims && dims->size() == 1 ? scalar.reshaped({1}) : scalar;
 }
 
-// Optionals may become what they hold: the standard's own test of Loop does that.
+// A body that declares an optional may have given what it holds: the standard's own test does.
+Value as_optional(Value value, const NamedType& formal) {
+  const bool wraps = formal.type.kind == ValueType::Kind::optional &&
+                     (value.is_tensor() || value.kind() == Value::Kind::sequence);
+  return wraps ? Value::optional(std::move(value)) : value;
+}
+
 void check_state(const Value& before, const Value& after, std::size_t k) {
   if (before.is_tensor() && after.is_tensor() && before.type() != after.type())
     throw EvaluationError(
@@ -105,7 +112,10 @@ void evaluate_loop(Call& call) {
   std::vector<std::vector<Value>> scans(body.outputs.size() - 1 - carried);
   for (std::int64_t i = 0; i < trips && keep; ++i) {
     state[0] = as_declared(make_integers(ElementType::i64, {}, std::span(&i, 1)), body.inputs[0]);
-    std::vector<Value> results = call.evaluator.run_subgraph(call, body, state, i);
+    std::vector<Value> inputs = state;
+    for (std::size_t k = 2; k < inputs.size(); ++k)
+      inputs[k] = as_optional(std::move(inputs[k]), body.inputs[k]);
+    std::vector<Value> results = call.evaluator.run_subgraph(call, body, inputs, i);
     for (std::size_t k = 0; k < carried; ++k) {
       check_state(state[2 + k], results[1 + k], k);
       state[2 + k] = std::move(results[1 + k]);
@@ -118,6 +128,7 @@ void evaluate_loop(Call& call) {
   for (std::size_t k = 0; k < carried; ++k) call.outputs[k] = std::move(state[2 + k]);
   for (std::size_t k = 0; k < scans.size(); ++k)
     call.outputs[carried + k] = stacked(call, std::move(scans[k]), body.outputs[1 + carried + k]);
+  note_unknown(call);
 }
 
 void require_loop(Check& c) {
@@ -177,14 +188,19 @@ void scan_outputs_joined(Builder& b) {
   }
 }
 
-// onnxruntime stops when the body says so, also where the node has no condition.
-void condition_always_counts(Builder& b) {
+// The loop with a condition where the node has none.
+void with_condition(Builder& b, bool condition) {
   Builder::Values inputs;
   for (std::size_t i = 0; i < b.site().input_count(); ++i) inputs.push_back(b.input(i));
-  if (inputs[1].empty()) inputs[1] = b.constant(make_scalar(ElementType::boolean, 1));
+  if (inputs[1].empty()) inputs[1] = b.constant(make_scalar(ElementType::boolean, condition));
   const Builder::Values outputs = b.again_on(inputs);
   for (std::size_t i = 0; i < outputs.size(); ++i) b.output(i, outputs[i]);
 }
+
+// onnxruntime stops when the body says so, also where the node has no condition.
+void condition_always_counts(Builder& b) { with_condition(b, true); }
+// onnx.reference takes a missing condition for false.
+void no_condition_is_false(Builder& b) { with_condition(b, false); }
 
 Operator loop() {
   return {.name = "Loop",
@@ -196,8 +212,10 @@ Operator loop() {
           .meaning = custom(Pattern::control, evaluate_loop),
           .variants = {{"scan-outputs-joined", Variant::Kind::defect, "onnx.reference 1.16 to 1.23",
                         scan_outputs_joined},
-                       {"condition-always-counts", Variant::Kind::difference,
-                        "onnxruntime, onnx.reference", condition_always_counts}}};
+                       {"condition-always-counts", Variant::Kind::difference, "onnxruntime 1.31",
+                        condition_always_counts},
+                       {"no-condition-is-false", Variant::Kind::defect, "onnx.reference 1.23",
+                        no_condition_is_false}}};
 }
 
 void evaluate_map(Call& call) {
@@ -218,8 +236,11 @@ void evaluate_map(Call& call) {
   }
   for (std::size_t k = 0; k < results.size(); ++k) {
     const ValueType type = length == 0 ? body.outputs[k].type : common_type(results[k]);
-    call.outputs[k] = Value::sequence(type, std::move(results[k]));
+    const bool known = std::all_of(results[k].begin(), results[k].end(),
+                                   [](const Value& value) { return value.is_tensor(); });
+    call.outputs[k] = known ? Value::sequence(type, std::move(results[k])) : Value::unknown();
   }
+  note_unknown(call);
 }
 
 void require_map(Check& c) {

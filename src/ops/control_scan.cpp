@@ -97,6 +97,7 @@ void evaluate_scan(Call& call) {
     call.outputs[at.states + k] =
         stacked(call, std::move(pass.scans[k]), body.outputs[at.states + k], entry(out_axes, k));
   }
+  note_unknown(call);
 }
 
 std::vector<std::int64_t> sequence_lengths(const Call& call, std::int64_t batch,
@@ -145,6 +146,7 @@ void evaluate_batches(Call& call) {
   }
   for (std::size_t k = 0; k < results.size(); ++k)
     call.outputs[k] = stacked(call, std::move(results[k]), body.outputs[k]);
+  note_unknown(call);
 }
 
 bool require_flags(Check& c, std::string_view attribute, std::size_t count) {
@@ -278,6 +280,11 @@ Value stacked(const Call& call, std::vector<Value> parts, const NamedType& decla
     part = part.reshaped(with_axis(shape, along, 1));
   }
   return joined(parts, along);
+}
+
+void note_unknown(Call& call) {
+  for (const Value& output : call.outputs)
+    call.unknown = call.unknown || output.kind() == Value::Kind::unknown;
 }
 
 Operator scan() {

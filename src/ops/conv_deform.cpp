@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "ops/candidates.h"
 #include "ops/conv.h"
 #include "ops/window_checks.h"
 #include "patterns/compute.h"
@@ -11,25 +12,7 @@
 namespace assay {
 namespace {
 
-// The whole numbers that a position may have below it.
-struct Floors {
-  std::int64_t first, last;
-  bool sure = true;  // false: anything
-};
-constexpr double kFar = 0x1p60;
-
-Floors floors_between(double low, double high, bool sure) {
-  if (!sure || std::isnan(low) || std::isnan(high)) return {0, 0, false};
-  const auto whole = [](double x) {
-    return static_cast<std::int64_t>(std::clamp(std::floor(x), -kFar, kFar));
-  };
-  return {whole(low), whole(high)};
-}
-Floors floors_of(double x) { return floors_between(x, x, true); }
-Floors floors_of(const Bounded& x) { return floors_between(x.low(), x.high(), !x.is_anything()); }
-Floors floors_of(const Interval& x) {
-  return floors_between(x.low, x.high, !x.nan && x.has_number());
-}
+double below(double x) { return std::floor(x); }
 
 // One channel, read at positions between its elements; zero outside.
 template <class S>
@@ -40,13 +23,13 @@ class Sampler {
   // Linear interpolation is continuous, so a position that may lie in several cells gives the hull
   // of what each of them says.
   S operator()(std::span<const S> position) {
-    std::vector<Floors> floors;
+    std::vector<Candidates> floors;
     double cells = 1;
     bool sure = true;
     for (std::size_t d = 0; d < position.size(); ++d) {
-      floors.push_back(floors_of(position[d]));
+      floors.push_back(candidates(position[d], below));
       sure = sure && floors.back().sure;
-      cells *= static_cast<double>(floors.back().last - floors.back().first + 1);
+      cells *= floors.back().count();
     }
     if constexpr (std::is_same_v<S, double>)
       return sure ? in_cell(position, firsts(floors)) : std::nan("");
@@ -57,9 +40,9 @@ class Sampler {
  private:
   static constexpr double kMostCells = 64;
 
-  static std::vector<std::int64_t> firsts(const std::vector<Floors>& floors) {
+  static std::vector<std::int64_t> firsts(const std::vector<Candidates>& floors) {
     std::vector<std::int64_t> cell;
-    for (const Floors& f : floors) cell.push_back(f.first);
+    for (const Candidates& f : floors) cell.push_back(f.first);
     return cell;
   }
 
@@ -85,11 +68,11 @@ class Sampler {
   }
 
   // The cell of the value first, since it gives the value.
-  S in_cells(std::span<const S> position, const std::vector<Floors>& floors) const {
+  S in_cells(std::span<const S> position, const std::vector<Candidates>& floors) const {
     std::vector<std::int64_t> cell;
     for (std::size_t d = 0; d < floors.size(); ++d)
-      cell.push_back(
-          std::clamp(floors_of(to_double(position[d])).first, floors[d].first, floors[d].last));
+      cell.push_back(std::clamp(candidates(to_double(position[d]), below).first, floors[d].first,
+                                floors[d].last));
     S result = in_cell(position, cell);
     cell = firsts(floors);
     while (true) {

@@ -114,6 +114,22 @@ void require_qlinear_conv(Check& c) {
   require_of_map(c, "w_zero_point", (*c.dims("w"))[0]);
 }
 
+void zero_point_before_rounding(Builder& b) {
+  const Site& site = b.site();
+  const auto real = [&](const std::string& x) {
+    return b("Cast", {x}, {attribute("to", static_cast<std::int64_t>(ElementType::f32))});
+  };
+  // One number a map stands along axis 1.
+  std::vector<std::int64_t> along(site.dims(0)->size() - 1, 1);
+  along[0] = -1;
+  const auto by_map = [&](std::size_t i) { return b("Reshape", {b.input(i), b.integers(along)}); };
+  std::string sums =
+      b("ConvInteger", {b.input(0), b.input(3), b.input(2), b.input(5)}, site.node().attributes);
+  if (b.has(8)) sums = b("Add", {sums, by_map(8)});
+  const std::string scale = b("Mul", {real(b.input(1)), by_map(4)});
+  b.output(0, rounded_after_zero_point(b, sums, scale, b.input(6), b.input(7), site.element(7)));
+}
+
 Operator conv_integer() {
   return {.name = "ConvInteger",
           .versions = {10},
@@ -134,7 +150,9 @@ Operator qlinear_conv() {
               [](Infer& n) {
                 infer_conv(n, {0, 3, "x", "w", "B"}, n.element(7));
               },
-          .meaning = compute<QLinearConv>(Pattern::contraction)};
+          .meaning = compute<QLinearConv>(Pattern::contraction),
+          .variants = {{"zero-point-before-rounding", Variant::Kind::difference, "onnx.reference",
+                        zero_point_before_rounding}}};
 }
 
 }  // namespace

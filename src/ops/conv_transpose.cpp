@@ -23,7 +23,9 @@ bool is_same(const WindowAttributes& a) { return a.auto_pad.starts_with("SAME");
 // An axis whose extent is known; nullopt where numbers leave the limits.
 std::optional<SpreadAxis> spread_axis(const Site& site, const WindowAttributes& a, std::size_t d,
                                       std::int64_t extent) {
-  const std::vector<std::int64_t> shape = site.integers("output_shape");
+  std::vector<std::int64_t> shape = site.integers("output_shape");
+  // Version 1 does not say whether N and C are part of it; files have both forms.
+  if (shape.size() == a.kernel.size() + 2) shape.erase(shape.begin(), shape.begin() + 2);
   const std::vector<std::int64_t> more = site.integers("output_padding");
   SpreadAxis axis{extent, a.kernel[d], a.strides[d], a.dilations[d], a.pads[d], 0, 0};
   if (extent >= kWindowLimit / axis.stride) return std::nullopt;
@@ -45,7 +47,10 @@ bool require_spread_attributes(Check& c) {
   const std::int64_t spatial = *c.rank_of("X") - 2;
   bool good = c.length("output_padding", spatial);
   good = c.not_negative({"output_padding"}) && good;
-  good = c.length("output_shape", spatial) && good;
+  const bool whole =
+      c.site.version() < 11 &&
+      static_cast<std::int64_t>(c.site.integers("output_shape").size()) == spatial + 2;
+  good = c.length("output_shape", whole ? spatial + 2 : spatial) && good;
   return c.positive({"output_shape", "group"}) && good;
 }
 

@@ -45,9 +45,9 @@ class SubgraphTypes {
 };
 
 // Shared rules.
-void same_as_first(Infer& n);                   // type and shape of input 0
-void broadcast_all(Infer& n);                   // type of input 0, all inputs broadcast
-void broadcast_to_bool(Infer& n);               // a comparison
+void same_as_first(Infer& n);      // type and shape of input 0
+void broadcast_all(Infer& n);      // type of input 0, all inputs broadcast
+void broadcast_to_bool(Infer& n);  // a comparison
 // The extents of numpy broadcasting, as far as they are known.
 Dims broadcast_dims(const Dims& a, const Dims& b);
 Dim product(const Dims& dims, std::size_t begin, std::size_t end);

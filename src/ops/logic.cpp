@@ -1,5 +1,6 @@
 // Comparisons, operators on truth values, and the choice between two tensors.
 #include <algorithm>
+#include <bit>
 
 #include "base/parallel.h"
 #include "ops/broadcast.h"
@@ -80,14 +81,27 @@ Meaning equal_meaning() {
                   true});
 }
 
+// Numbers are chosen by masks of their bits: a branch that depends on data costs more.
+template <class T>
+T choose(bool first, const T& x, const T& y) {
+  if constexpr (std::is_same_v<T, float> || std::is_same_v<T, std::int32_t>) {
+    const auto mask = std::uint32_t{0} - static_cast<std::uint32_t>(first);
+    const auto bits =
+        (std::bit_cast<std::uint32_t>(x) & mask) | (std::bit_cast<std::uint32_t>(y) & ~mask);
+    return std::bit_cast<T>(bits);
+  } else {
+    return first ? x : y;
+  }
+}
+
 template <class T>
 void choose_run(const bool* c, const T* x, const T* y, T* out, std::int64_t count,
                 const std::int64_t* steps) {
   if (steps[0] == 1 && steps[1] == 1 && steps[2] == 1) {
-    for (std::int64_t i = 0; i < count; ++i) out[i] = c[i] ? x[i] : y[i];
+    for (std::int64_t i = 0; i < count; ++i) out[i] = choose(c[i], x[i], y[i]);
   } else {
     for (std::int64_t i = 0; i < count; ++i)
-      out[i] = c[i * steps[0]] ? x[i * steps[1]] : y[i * steps[2]];
+      out[i] = choose(c[i * steps[0]], x[i * steps[1]], y[i * steps[2]]);
   }
 }
 

@@ -162,6 +162,21 @@ void infer_product(Infer& n, std::size_t a, std::size_t b, ElementType type) {
   n.output(0, std::move(result));
 }
 
+void zero_point_before_rounding(Builder& b) {
+  const Site& site = b.site();
+  const auto single = [&](std::size_t i) {
+    return product(*site.dims(i), 0, site.dims(i)->size()).same_as(1);
+  };
+  if (is_real(site.element(0)) || !single(1) || !single(4) || !single(6))
+    return b.output(0, b.again().front());
+  const auto real = [&](std::size_t i) {
+    return b("Cast", {b.input(i)}, {attribute("to", static_cast<std::int64_t>(ElementType::f32))});
+  };
+  const std::string sums = b("MatMulInteger", {b.input(0), b.input(3), b.input(2), b.input(5)});
+  b.output(0, rounded_after_zero_point(b, sums, b("Mul", {real(1), real(4)}), b.input(6),
+                                       b.input(7), site.element(7)));
+}
+
 Operator matmul_integer() {
   return {.name = "MatMulInteger",
           .versions = {10},
@@ -179,7 +194,9 @@ Operator qlinear_matmul() {
           .attributes = {},
           .require = require_qlinear_matmul,
           .infer = [](Infer& n) { infer_product(n, 0, 3, n.element(7)); },
-          .meaning = compute<QLinearMatMul>(Pattern::contraction)};
+          .meaning = compute<QLinearMatMul>(Pattern::contraction),
+          .variants = {{"zero-point-before-rounding", Variant::Kind::difference, "onnx.reference",
+                        zero_point_before_rounding}}};
 }
 
 }  // namespace

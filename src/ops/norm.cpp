@@ -1,5 +1,6 @@
 // Normalisations: subtract a mean, divide by a deviation, scale and shift.
 #include <algorithm>
+#include <array>
 
 #include <fmt/format.h>
 
@@ -8,13 +9,6 @@
 
 namespace assay {
 namespace {
-
-// y = (x - mean) / sqrt(variance + epsilon) * scale + shift
-template <class S>
-S standardized(const S& x, const S& mean, const S& variance, const S& epsilon, const S& scale,
-               const S& shift) {
-  return (x - mean) / sqrt(variance + epsilon) * scale + shift;
-}
 
 // Axes [first, rank).
 std::vector<std::int64_t> axes_from(std::int64_t first, std::int64_t rank) {
@@ -49,34 +43,43 @@ bool per_place(const Site& site) { return site.version() < 9 && site.integer("sp
 struct BatchNormalization {
   template <class S>
   void operator()(Frame<S>& f) const {
-    const Array<S> x = f.input(0), scale = f.input(1), shift = f.input(2);
+    const Array<S> scale = f.input(1), shift = f.input(2);
     Array<S> mean = f.input(3), variance = f.input(4);
     const S epsilon = constant<S>(f.site().real("epsilon"));
-    const std::int64_t batch = x.shape[0], inner = per_place(f.site()) ? 1 : places(x.shape);
-    const std::int64_t groups = mean.size();
-    if (trains(f.site())) train(f, x, mean, variance);
-    Array<S> y(x.shape);
-    for (std::int64_t b = 0; b < batch; ++b)
-      for (std::int64_t g = 0; g < groups; ++g)
-        normalize(x, y, (b * groups + g) * inner, inner, mean[g], variance[g], epsilon, scale[g],
-                  shift[g]);
-    f.output(0, y);
+    const Shape& shape = f.shape(0);
+    const std::int64_t inner = per_place(f.site()) ? 1 : places(shape), groups = mean.size();
+    if (trains(f.site())) train(f, f.input(0), mean, variance);
+    std::vector<S> factors;
+    for (std::int64_t g = 0; g < groups; ++g)
+      factors.push_back(scale[g] / sqrt(variance[g] + epsilon));
+    Settler<S> settler(f.call().output_type(0), shape);
+    const Rounding& rules = rounding();
+    for_rows(shape[0] * groups, inner, [&](std::int64_t begin, std::int64_t end) {
+      const RoundingScope scope(rules);
+      std::vector<S> row(static_cast<std::size_t>(inner));
+      for (std::int64_t r = begin; r < end; ++r) {
+        const std::int64_t g = r % groups;
+        load<S>(f.call().input(0), r * inner, (r + 1) * inner, row.data());
+        normalize(std::span<S>(row), mean[g], factors[static_cast<std::size_t>(g)], shift[g]);
+        settler.put(r * inner, inner, row.data());
+      }
+    });
+    f.output(0, settler.finish());
   }
 
   static std::int64_t places(const Shape& shape) {
     return shape.size() < 2 ? 1 : element_count(std::span(shape).subspan(2));
   }
 
+  // (x - mean) * factor + shift; runtimes fold it into x * factor + (shift - mean * factor), so a
+  // bound takes the three terms in any order.
   template <class S>
-  static void normalize(const Array<S>& x, Array<S>& y, std::int64_t begin, std::int64_t count,
-                        const S& mean, const S& variance, const S& epsilon, const S& scale,
-                        const S& shift) {
-    if constexpr (Plain<S>) {  // the root is the same for the whole channel
-      const S factor = scale / sqrt(variance + epsilon);
-      for (std::int64_t i = begin; i < begin + count; ++i) y[i] = (x[i] - mean) * factor + shift;
+  static void normalize(std::span<S> row, const S& mean, const S& factor, const S& shift) {
+    if constexpr (Plain<S>) {
+      for (S& x : row) x = (x - mean) * factor + shift;
     } else {
-      for (std::int64_t i = begin; i < begin + count; ++i)
-        y[i] = standardized(x[i], mean, variance, epsilon, scale, shift);
+      const S center = -(mean * factor);
+      for (S& x : row) x = sum(std::span<const S>(std::array<S, 3>{x * factor, center, shift}));
     }
   }
 

@@ -32,10 +32,10 @@ enum class Role : std::uint8_t {
   choice,       // one of a few words
   type,         // an element type
   seed,
-  body,         // a graph
-  value,        // a tensor
-  text,         // free text, patterns, keys
-  table,        // parallel lists of a model (trees, supports, classes)
+  body,   // a graph
+  value,  // a tensor
+  text,   // free text, patterns, keys
+  table,  // parallel lists of a model (trees, supports, classes)
 };
 
 struct AttributeRole {
@@ -46,7 +46,7 @@ struct AttributeRole {
 // A known other reading of an operator.
 struct Variant {
   enum class Kind : std::uint8_t { difference, defect };
-  std::string_view name;    // "padding-is-counted"
+  std::string_view name;  // "padding-is-counted"
   Kind kind;
   std::string_view source;  // who computes so
   Composition rewrite;      // the graph that computes so
@@ -62,10 +62,10 @@ struct Adjoint {
 struct Operator {
   std::string_view name;
   std::string_view domain = "";
-  std::vector<int> versions;             // schema versions to which this entry gives the meaning
-  std::string_view summary;              // one sentence
-  std::vector<AttributeRole> attributes; // every attribute of every version
-  void (*require)(Check&) = nullptr;     // beyond types, arity and attribute kinds
+  std::vector<int> versions;              // schema versions to which this entry gives the meaning
+  std::string_view summary;               // one sentence
+  std::vector<AttributeRole> attributes;  // every attribute of every version
+  void (*require)(Check&) = nullptr;      // beyond types, arity and attribute kinds
   void (*infer)(Infer&) = nullptr;
   Meaning meaning;
   Adjoint adjoint = {};

@@ -77,6 +77,13 @@ void divides_by_whole_kernel(Builder& b) {
                   .front());
 }
 
+// The mean of nothing is 0.
+void empty_window_is_zero(Builder& b) {
+  Tensor zeros(b.site().element(0), *to_shape(*b.site().dims(0)));
+  const std::string counted = b.again_on({b.constant(std::move(zeros))}).front();
+  b.output(0, b("Where", {b("IsNaN", {counted}), b.like(0, 0), b.again().front()}));
+}
+
 // The norm as a multiple of the mean over what lies inside: too large at the edges.
 void scaled_mean(Builder& b) {
   const auto p = static_cast<double>(b.site().integer("p", 2));
@@ -91,24 +98,29 @@ void scaled_mean(Builder& b) {
 }
 
 Operator average_pool() {
-  return {.name = "AveragePool",
-          .versions = {1, 7, 10, 11, 19, 22},
-          .summary = "The mean of each window.",
-          .attributes = pool_roles({{"ceil_mode", Role::flag},
-                                    {"count_include_pad", Role::flag},
-                                    {"dilations", Role::sizes}}),
-          .require = require_pool,
-          .infer = infer_pool,
-          .meaning = windowed<AveragePool>(),
-          .variants = {{"padding-is-counted", Variant::Kind::defect,
-                        "Keras 2.3 on Theano with padding='same'", padding_is_counted},
-                       {"divides-by-whole-kernel", Variant::Kind::defect,
-                        "ONNX Runtime below 1.29 at opset 11, onnx.reference 1.16 and 1.17",
-                        divides_by_whole_kernel},
-                       {"pads-on-the-other-side", Variant::Kind::defect,
-                        "Keras 2.3 on Theano and CNTK", pads_on_the_other_side},
-                       {"valid-rounds-up", Variant::Kind::difference,
-                        "ONNX Runtime and the shape inference of onnx", valid_rounds_up}}};
+  return {
+      .name = "AveragePool",
+      .versions = {1, 7, 10, 11, 19, 22},
+      .summary = "The mean of each window.",
+      .attributes = pool_roles({{"ceil_mode", Role::flag},
+                                {"count_include_pad", Role::flag},
+                                {"dilations", Role::sizes}}),
+      .require = require_pool,
+      .infer = infer_pool,
+      .meaning = windowed<AveragePool>(),
+      .variants = {
+          {"padding-is-counted", Variant::Kind::defect, "Keras 2.3 on Theano with padding='same'",
+           padding_is_counted},
+          {"divides-by-whole-kernel", Variant::Kind::defect,
+           "ONNX Runtime below 1.29 at opset 11, onnx.reference 1.16 and 1.17",
+           divides_by_whole_kernel},
+          {"empty-window-is-zero", Variant::Kind::difference, "ONNX Runtime", empty_window_is_zero},
+          {"padding-ignores-dilations", Variant::Kind::defect,
+           "ONNX Runtime up to 1.31 with SAME_UPPER or SAME_LOWER", padding_ignores_dilations},
+          {"pads-on-the-other-side", Variant::Kind::defect, "Keras 2.3 on Theano and CNTK",
+           pads_on_the_other_side},
+          {"valid-rounds-up", Variant::Kind::difference,
+           "ONNX Runtime and the shape inference of onnx", valid_rounds_up}}};
 }
 
 Operator lp_pool() {
@@ -190,6 +202,20 @@ void valid_rounds_up(Builder& b) {
   const std::vector<std::int64_t> none(2 * b.site().integers("kernel_shape").size(), 0);
   b.output(
       0, b.again({attribute("auto_pad", std::string("NOTSET")), attribute("pads", none)}).front());
+}
+
+void padding_ignores_dilations(Builder& b) {
+  const Dims& x = *b.site().dims(0);
+  WindowAttributes a = window_attributes(b.site(), x.size() - 2);
+  if (!a.auto_pad.starts_with("SAME")) return b.output(0, b.again().front());
+  a.dilations.assign(a.dilations.size(), 1);
+  const Shape spatial = *to_shape(Dims(x.begin() + 2, x.end()));
+  const WindowGeometry g = window_geometry(a, spatial);
+  std::vector<std::int64_t> pads = g.pads_begin;
+  pads.insert(pads.end(), g.pads_end.begin(), g.pads_end.end());
+  b.output(0, b.again({attribute("auto_pad", std::string("NOTSET")), attribute("pads", pads),
+                       attribute("ceil_mode", 0)})
+                  .front());
 }
 
 std::string padded_input(Builder& b, double value, const std::vector<std::int64_t>& behind) {

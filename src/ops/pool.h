@@ -37,6 +37,8 @@ struct Norm {
 // Variants of several operators.
 void pads_on_the_other_side(Builder& b);
 void valid_rounds_up(Builder& b);
+// SAME_UPPER and SAME_LOWER as if the windows were not dilated.
+void padding_ignores_dilations(Builder& b);
 // The input with its padding made explicit, `behind` more elements behind each axis, for a node
 // whose own padding is then zero.
 std::string padded_input(Builder& b, double value, const std::vector<std::int64_t>& behind);

@@ -133,21 +133,6 @@ struct MaxPool {
   }
 };
 
-// Padding for windows that are not dilated.
-void padding_ignores_dilations(Builder& b) {
-  const Dims& x = *b.site().dims(0);
-  WindowAttributes a = window_attributes(b.site(), x.size() - 2);
-  if (!a.auto_pad.starts_with("SAME")) return b.output(0, b.again().front());
-  a.dilations.assign(a.dilations.size(), 1);
-  const Shape spatial = *to_shape(Dims(x.begin() + 2, x.end()));
-  const WindowGeometry g = window_geometry(a, spatial);
-  std::vector<std::int64_t> pads = g.pads_begin;
-  pads.insert(pads.end(), g.pads_end.begin(), g.pads_end.end());
-  b.output(0, b.again({attribute("auto_pad", std::string("NOTSET")), attribute("pads", pads),
-                       attribute("ceil_mode", 0)})
-                  .front());
-}
-
 // ceil_mode also makes windows that begin behind the input, where they find the smallest float.
 void windows_in_the_padding(Builder& b) {
   const Dims& x = *b.site().dims(0);

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "ops/candidates.h"
 #include "ops/pool.h"
 #include "ops/window_checks.h"
 #include "patterns/compute.h"
@@ -45,6 +46,25 @@ struct Lrn {
   }
 };
 
+// alpha is not divided by the number of channels.
+void alpha_not_divided(Builder& b) {
+  const double whole = b.site().real("alpha") * static_cast<double>(b.site().integer("size"));
+  b.output(0, b.again({attribute("alpha", whole)}).front());
+}
+
+// Only as many channels as there are batches have their squares summed.
+void channels_counted_by_batches(Builder& b) {
+  const Shape x = *to_shape(*b.site().dims(0));
+  const double power = std::pow(b.site().real("bias"), b.site().real("beta"));
+  Shape mask_shape(x.size(), 1);
+  mask_shape[1] = x[1];
+  std::vector<double> mask;
+  for (std::int64_t c = 0; c < x[1]; ++c) mask.push_back(c < x[0] ? 1 : 0);
+  const std::string chosen = b.constant(make_tensor(ElementType::boolean, mask_shape, mask));
+  const std::string plain = b("Div", {b.input(0), b.like(0, power)});
+  b.output(0, b("Where", {chosen, b.again().front(), plain}));
+}
+
 Operator lrn() {
   return {.name = "LRN",
           .versions = {1, 13},
@@ -59,24 +79,52 @@ Operator lrn() {
                 c.positive({"size"});
               },
           .infer = same_as_first,
-          .meaning = compute<Lrn>(Pattern::windowed)};
+          .meaning = compute<Lrn>(Pattern::windowed),
+          .variants = {{"alpha-not-divided", Variant::Kind::difference,
+                        "TensorFlow's local_response_normalization", alpha_not_divided},
+                       {"channels-counted-by-batches", Variant::Kind::defect,
+                        "onnx.reference up to 1.23", channels_counted_by_batches}}};
 }
 
 // The part of one axis of a region that falls into bin `bin` of `bins`, inside of the input.
 struct Bin {
   std::int64_t begin, end;
+  auto operator<=>(const Bin&) const = default;
 };
-Bin bin_of(double first, double last, std::int64_t bin, std::int64_t bins, std::int64_t extent) {
-  constexpr double kFar = 0x1p40;
-  const auto start = static_cast<std::int64_t>(std::clamp(std::round(first), -kFar, kFar));
-  const auto stop = static_cast<std::int64_t>(std::clamp(std::round(last), -kFar, kFar));
-  const std::int64_t length = std::max<std::int64_t>(stop - start + 1, 1);
-  // length * bin may exceed 64 bits only for regions that no input holds.
-  const __int128 wide = length;
-  const auto low = static_cast<std::int64_t>(wide * bin / bins);
-  const auto high = static_cast<std::int64_t>((wide * (bin + 1) + bins - 1) / bins);
+Bin bin_of(std::int64_t start, std::int64_t stop, std::int64_t bin, std::int64_t bins,
+           std::int64_t extent) {
+  // Products may exceed 64 bits for regions that no input holds.
+  const __int128 length = std::max<std::int64_t>(stop - start + 1, 1);
+  const auto low = static_cast<std::int64_t>(length * bin / bins);
+  const auto high = static_cast<std::int64_t>((length * (bin + 1) + bins - 1) / bins);
   return {std::clamp<std::int64_t>(start + low, 0, extent),
           std::clamp<std::int64_t>(start + high, 0, extent)};
+}
+
+// Away from zero at a half.
+double nearest(double x) { return std::round(x); }
+double below(double x) { return std::floor(x); }
+
+// One end of a region along an axis: what it may be rounded to, and what its value is.
+struct Corner {
+  Candidates all;
+  std::int64_t own;
+};
+
+// The bins that corners may mean, that of their values first; none if they are too many, or the
+// corners may be anything.
+std::vector<Bin> bins_of(const Corner& start, const Corner& stop, std::int64_t bin,
+                         std::int64_t bins, std::int64_t extent) {
+  constexpr double kMost = 256;
+  std::vector<Bin> result;
+  if (!start.all.sure || !stop.all.sure || start.all.count() * stop.all.count() > kMost)
+    return result;
+  result.push_back(bin_of(start.own, stop.own, bin, bins, extent));
+  for (std::int64_t s = start.all.first; s <= start.all.last; ++s)
+    for (std::int64_t e = stop.all.first; e <= stop.all.last; ++e)
+      if (const Bin other = bin_of(s, e, bin, bins, extent); other != result.front())
+        result.push_back(other);
+  return result;
 }
 
 // As in Fast R-CNN: corners rounded to whole elements, both inclusive; an empty bin gives 0.
@@ -88,37 +136,69 @@ struct MaxRoiPool {
 
   template <class S>
   void operator()(Frame<S>& frame) const {
-    const std::vector<double> rois = frame.exact(1).reals();
-    const Array<S> x = frame.input(0);
+    const Array<S> x = frame.input(0), rois = frame.input(1);
     Array<S> y(frame.output_shape(0));
-    const std::int64_t channels = x.shape[1], height = x.shape[2], width = x.shape[3];
-    std::vector<S> inside;
+    const std::int64_t channels = x.shape[1];
     for (std::int64_t i = 0; i < y.size(); ++i) {
       const std::int64_t pw = i % bins[1], ph = i / bins[1] % bins[0];
       const std::int64_t c = i / (bins[0] * bins[1]) % channels;
-      const double* roi = rois.data() + i / (bins[0] * bins[1] * channels) * 5;
-      const std::int64_t batch = batch_of(roi, x.shape[0]);
-      const Bin across = bin_of(roi[1] * scale, roi[3] * scale, pw, bins[1], width);
-      const Bin down = bin_of(roi[2] * scale, roi[4] * scale, ph, bins[0], height);
-      inside.clear();
-      for (std::int64_t h = down.begin; h < down.end; ++h)
-        for (std::int64_t w = across.begin; w < across.end; ++w)
-          inside.push_back(x[((batch * channels + c) * height + h) * width + w]);
-      y[i] = inside.empty() ? zero<S>() : maximum(std::span<const S>(inside));
+      const S* roi = rois.data.data() + i / (bins[0] * bins[1] * channels) * 5;
+      const Candidates batches = batches_of(roi, x.shape[0]);
+      const auto corner = [&](int j) {
+        const S place = constant<S>(scale) * roi[j];
+        return Corner{candidates(place, nearest), candidates(to_double(place), nearest).first};
+      };
+      const auto across = bins_of(corner(1), corner(3), pw, bins[1], x.shape[3]);
+      const auto down = bins_of(corner(2), corner(4), ph, bins[0], x.shape[2]);
+      y[i] = over_bins(x, batches, c, down, across);
     }
     frame.output(0, y);
   }
 
  private:
-  static std::int64_t batch_of(const double* roi, std::int64_t batches) {
-    for (int i = 0; i < 5; ++i)
-      if (!std::isfinite(roi[i]))
+  template <class S>
+  static Candidates batches_of(const S* roi, std::int64_t batches) {
+    for (int i = 0; std::is_same_v<S, double> && i < 5; ++i)
+      if (!std::isfinite(to_double(roi[i])))
         throw EvaluationError("MaxRoiPool.finite", "MaxRoiPool needs regions of finite numbers");
-    if (!(roi[0] >= 0 && roi[0] < static_cast<double>(batches)))
+    Candidates found = candidates(roi[0], below);
+    if (!found.sure) found = {0, batches - 1};
+    const std::int64_t first = std::max<std::int64_t>(found.first, 0);
+    const std::int64_t last = std::min(found.last, batches - 1);
+    if (first > last)
       throw EvaluationError(
           "MaxRoiPool.index-range",
-          fmt::format("MaxRoiPool has a region in batch {} of {}", roi[0], batches));
-    return static_cast<std::int64_t>(roi[0]);
+          fmt::format("MaxRoiPool has a region in batch {} of {}", to_double(roi[0]), batches));
+    return {first, last};
+  }
+
+  template <class S>
+  static S over_bin(const Array<S>& x, std::int64_t plane, const Bin& down, const Bin& across) {
+    std::vector<S> inside;
+    for (std::int64_t h = down.begin; h < down.end; ++h)
+      for (std::int64_t w = across.begin; w < across.end; ++w)
+        inside.push_back(x[(plane * x.shape[2] + h) * x.shape[3] + w]);
+    return inside.empty() ? zero<S>() : maximum(std::span<const S>(inside));
+  }
+
+  // Several bins: what any of them gives.
+  template <class S>
+  static S over_bins(const Array<S>& x, const Candidates& batches, std::int64_t c,
+                     const std::vector<Bin>& down, const std::vector<Bin>& across) {
+    const std::int64_t plane = x.shape[2] * x.shape[3];
+    std::vector<S> found;
+    for (std::int64_t b = batches.first; b <= batches.last; ++b) {
+      const std::int64_t channel = b * x.shape[1] + c;
+      for (const Bin& rows : down)
+        for (const Bin& columns : across) found.push_back(over_bin(x, channel, rows, columns));
+      if (down.empty() || across.empty()) {
+        found.push_back(zero<S>());
+        for (std::int64_t i = 0; i < plane; ++i) found.push_back(x[channel * plane + i]);
+      }
+    }
+    S result = found[0];
+    for (const S& other : found) result = hull(result, other);
+    return result;
   }
 };
 

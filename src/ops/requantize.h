@@ -2,6 +2,7 @@
 #pragma once
 
 #include "patterns/array.h"
+#include "patterns/function.h"
 
 namespace assay {
 
@@ -36,5 +37,11 @@ S requantized(const S& sum, const S& a_scale, const S& b_scale, const S& y_scale
                from_exact<S>(static_cast<double>(smallest_integer(type))),
                from_exact<S>(static_cast<double>(largest_integer(type))));
 }
+
+// The other order, as a graph: the zero point is added before the result is rounded, which differs
+// where half a step meets an odd zero point. `sums` holds integers.
+std::string rounded_after_zero_point(Builder& b, const std::string& sums, std::string scale,
+                                     const std::string& y_scale, const std::string& zero_point,
+                                     ElementType type);
 
 }  // namespace assay

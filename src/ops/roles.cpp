@@ -23,13 +23,18 @@ const Integers& hostile_integers(Role role) {
   switch (role) {
     case Role::sizes:
     case Role::pads:
-    case Role::count: return kSizes;
+    case Role::count:
+      return kSizes;
     case Role::axis:
     case Role::axes:
-    case Role::permutation: return kAxes;
-    case Role::flag: return kFlags;
-    case Role::type: return kTypes;
-    default: return kNumbers;
+    case Role::permutation:
+      return kAxes;
+    case Role::flag:
+      return kFlags;
+    case Role::type:
+      return kTypes;
+    default:
+      return kNumbers;
   }
 }
 
@@ -40,7 +45,8 @@ const Reals& hostile_reals() {
 
 // Lists of the given length filled with each value, then one too long and an empty one.
 template <class T>
-std::vector<AttributeValue> hostile_lists(const std::vector<T>& values, std::size_t length, T filler) {
+std::vector<AttributeValue> hostile_lists(const std::vector<T>& values, std::size_t length,
+                                          T filler) {
   std::vector<AttributeValue> result;
   for (const T& value : values) result.emplace_back(std::vector<T>(length, value));
   result.emplace_back(std::vector<T>(length + 1, filler));
@@ -56,7 +62,8 @@ std::size_t length_of(const AttributeValue* like) {
 
 }  // namespace
 
-std::vector<AttributeValue> hostile_values(Role role, AttributeKind kind, const AttributeValue* like) {
+std::vector<AttributeValue> hostile_values(Role role, AttributeKind kind,
+                                           const AttributeValue* like) {
   std::vector<AttributeValue> result;
   switch (kind) {
     case AttributeKind::integer:
@@ -71,10 +78,12 @@ std::vector<AttributeValue> hostile_values(Role role, AttributeKind kind, const 
       break;
     case AttributeKind::integers:
       return hostile_lists(hostile_integers(role), length_of<std::int64_t>(like), std::int64_t{1});
-    case AttributeKind::reals: return hostile_lists(hostile_reals(), length_of<double>(like), 1.0);
+    case AttributeKind::reals:
+      return hostile_lists(hostile_reals(), length_of<double>(like), 1.0);
     case AttributeKind::texts:
       return hostile_lists<std::string>({"", "no such word"}, length_of<std::string>(like), "a");
-    default: break;
+    default:
+      break;
   }
   return result;
 }
@@ -104,16 +113,29 @@ std::vector<AttributeValue> legal_values(Role role, AttributeKind kind, std::int
     case Role::pads:
       for (std::int64_t size : {0, 1, 2}) result.emplace_back(Integers(2 * spatial, size));
       break;
-    case Role::count: result = {std::int64_t{1}, std::int64_t{2}, std::int64_t{4}}; break;
+    case Role::count:
+      result = {std::int64_t{1}, std::int64_t{2}, std::int64_t{4}};
+      break;
     case Role::index:
     case Role::number:
-    case Role::seed: result = {std::int64_t{0}, std::int64_t{1}}; break;
-    case Role::epsilon: result = {1e-5, 1e-3, 0.1}; break;
-    case Role::ratio: result = {0.0, 0.25, 0.5, 1.0}; break;
+    case Role::seed:
+      result = {std::int64_t{0}, std::int64_t{1}};
+      break;
+    case Role::epsilon:
+      result = {1e-5, 1e-3, 0.1};
+      break;
+    case Role::ratio:
+      result = {0.0, 0.25, 0.5, 1.0};
+      break;
     case Role::factor:
-    case Role::bounds: result = {-1.0, 0.0, 0.5, 1.0, 3.0}; break;
-    case Role::factors: result = {Reals{0.5}, Reals{1.0, 2.0}}; break;
-    default: break;
+    case Role::bounds:
+      result = {-1.0, 0.0, 0.5, 1.0, 3.0};
+      break;
+    case Role::factors:
+      result = {Reals{0.5}, Reals{1.0, 2.0}};
+      break;
+    default:
+      break;
   }
   // A role may be given by attributes of several kinds; only values of this one can be set.
   std::erase_if(result, [&](const AttributeValue& value) {

@@ -12,7 +12,8 @@ namespace assay {
 // Extreme values of the right kind: zero, negative, enormous, NaN, wrong length, unknown words.
 // Each must be refused with a rule id or evaluated; which, the operator's case file says.
 // `like` is a legal value, whose length hostile lists vary; null if there is none.
-std::vector<AttributeValue> hostile_values(Role role, AttributeKind kind, const AttributeValue* like);
+std::vector<AttributeValue> hostile_values(Role role, AttributeKind kind,
+                                           const AttributeValue* like);
 
 // Ordinary values, for tensors of rank `rank`; not each fits every node, so a generator asks the
 // entry's preconditions afterwards.

@@ -1,10 +1,11 @@
-// What the standard's table demands of every node: numbers of inputs and outputs, types, attributes.
+// What the standard's table demands of every node: numbers of inputs and outputs, types,
+// attributes.
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-#include <map>
-
+#include "graph/names.h"
 #include "ops/catalogue.h"
 
 namespace assay {
@@ -16,26 +17,43 @@ const FormalParameter* formal_at(std::span<const FormalParameter> formals, std::
   return nullptr;
 }
 
-std::string count_text(int least, int most) {
-  if (most == kNoLimit) return fmt::format("at least {} inputs", least);
-  return least == most ? fmt::format("{} inputs", most) : fmt::format("{} to {} inputs", least, most);
+// Whether the input at this place must be given, if one is listed there at all.
+bool is_needed(const Schema& schema, const FormalParameter& formal, std::size_t i) {
+  if (formal.arity == Arity::single) return true;
+  return formal.arity == Arity::variadic &&
+         i + 1 - schema.inputs.size() < static_cast<std::size_t>(formal.min_arity);
 }
 
+std::string count_text(int least, int most, std::string_view what) {
+  if (most == kNoLimit) return fmt::format("at least {} {}", least, what);
+  return least == most ? fmt::format("{} {}", most, what)
+                       : fmt::format("{} to {} {}", least, most, what);
+}
+
+// An input that is left out with an empty name counts as one; any number of them may be at the end.
+// Texts are put together only for what does not hold: this runs before every evaluation.
 bool check_counts(Check& c, const Schema& schema) {
-  std::size_t given = c.site.input_count();
+  const std::size_t listed = c.site.input_count();
+  std::size_t given = listed;
   while (given > 0 && !c.site.has_input(given - 1)) --given;
-  const auto inputs = static_cast<std::int64_t>(given);
+  const auto least = static_cast<std::size_t>(schema.min_inputs);
+  const auto inputs = static_cast<std::int64_t>(std::max(given, std::min(listed, least)));
   const auto outputs = static_cast<std::int64_t>(c.site.output_count());
-  bool holds = c.argument(inputs >= schema.min_inputs && inputs <= schema.max_inputs, "inputs",
-                          count_text(schema.min_inputs, schema.max_inputs),
-                          fmt::format("{}", inputs));
-  holds = c.argument(outputs <= schema.max_outputs, "outputs",
-                     fmt::format("at most {} outputs", schema.max_outputs),
-                     fmt::format("{}", outputs)) && holds;
-  for (std::size_t i = 0; i < schema.inputs.size() && i < given; ++i)
-    if (schema.inputs[i].arity == Arity::single)
-      holds = c.argument(c.site.has_input(i), "inputs",
-                         fmt::format("input {}", schema.inputs[i].name), "none") && holds;
+  bool holds = true;
+  if (inputs < schema.min_inputs || inputs > schema.max_inputs) {
+    holds = c.argument(false, "inputs", count_text(schema.min_inputs, schema.max_inputs, "inputs"),
+                       fmt::format("{}", inputs));
+  }
+  if (outputs < schema.min_outputs || outputs > schema.max_outputs) {
+    holds =
+        c.argument(false, "outputs", count_text(schema.min_outputs, schema.max_outputs, "outputs"),
+                   fmt::format("{}", outputs));
+  }
+  for (std::size_t i = 0; i < listed; ++i) {
+    const FormalParameter* formal = formal_at(schema.inputs, i);
+    if (!formal || c.site.has_input(i) || !is_needed(schema, *formal, i)) continue;
+    holds = c.argument(false, "inputs", fmt::format("input {}", formal->name), "none");
+  }
   return holds;
 }
 
@@ -46,45 +64,58 @@ bool allowed(const Schema& schema, std::string_view type, const std::string& fou
   return type == found;
 }
 
+bool refuse_type(Check& c, const Schema& schema, const FormalParameter& formal,
+                 const std::string& found) {
+  return c.that(false, "Type Error", "type", std::string(formal.type), found, kArgumentBadness,
+                fmt::format("{} does not take {} as {}", schema.name, found, formal.name));
+}
+
 // One constraint name stands for one type throughout a node.
 bool check_types(Check& c, const Schema& schema) {
-  std::map<std::string_view, std::string> bound;
+  std::vector<std::pair<std::string_view, std::string>> bound;
   bool holds = true;
   for (std::size_t i = 0; i < c.site.input_count(); ++i) {
     const FormalParameter* formal = formal_at(schema.inputs, i);
     if (!formal || !c.site.has_input(i)) continue;
-    const std::string found = standard_name(c.site.type(i));
+    std::string found = standard_name(c.site.type(i));
     if (found.find("undefined") != std::string::npos) {
       c.undecided("type", fmt::format("the type of {}", formal->name));
       continue;
     }
-    const bool fits = allowed(schema, formal->type, found);
-    holds = c.that(fits, "Type Error", "type", std::string(formal->type), found, kArgumentBadness,
-                   fmt::format("{} does not take {} as {}", schema.name, found, formal->name)) && holds;
-    if (!fits || (formal->arity == Arity::variadic && !formal->homogeneous)) continue;
-    const auto [place, fresh] = bound.emplace(formal->type, found);
-    holds = c.that(fresh || place->second == found, "Type Error", "same-type", place->second, found,
-                   kArgumentBadness,
-                   fmt::format("{} needs one type for all inputs of kind {}, but {} is {} beside {}",
-                               schema.name, formal->type, formal->name, found, place->second)) && holds;
+    if (!allowed(schema, formal->type, found)) {
+      holds = refuse_type(c, schema, *formal, found);
+      continue;
+    }
+    if (formal->arity == Arity::variadic && !formal->homogeneous) continue;
+    const auto known = std::find_if(bound.begin(), bound.end(),
+                                    [&](const auto& one) { return one.first == formal->type; });
+    if (known == bound.end()) {
+      bound.emplace_back(formal->type, std::move(found));
+    } else if (known->second != found) {
+      holds =
+          c.that(false, "Type Error", "same-type", known->second, found, kArgumentBadness,
+                 fmt::format("{} needs one type for all inputs of kind {}, but {} is {} beside {}",
+                             schema.name, formal->type, formal->name, found, known->second));
+    }
   }
   return holds;
 }
 
 std::string_view kind_text(AttributeKind kind) {
   static constexpr std::string_view kNames[] = {
-      "nothing", "a real number", "a whole number", "a text", "a tensor", "a graph",
-      "real numbers", "whole numbers", "texts", "tensors", "graphs", "a sparse tensor",
-      "sparse tensors", "a type", "types"};
+      "nothing", "a real number",   "a whole number", "a text", "a tensor",
+      "a graph", "real numbers",    "whole numbers",  "texts",  "tensors",
+      "graphs",  "a sparse tensor", "sparse tensors", "a type", "types"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 
 // In the order of AttributeValue's alternatives.
 constexpr AttributeKind kAlternatives[] = {
-    AttributeKind::integer,  AttributeKind::real,   AttributeKind::text,  AttributeKind::tensor,
-    AttributeKind::graph,    AttributeKind::type,   AttributeKind::sparse_tensor,
-    AttributeKind::integers, AttributeKind::reals,  AttributeKind::texts, AttributeKind::tensors,
-    AttributeKind::graphs,   AttributeKind::types,  AttributeKind{},  // a reference
+    AttributeKind::integer,       AttributeKind::real,     AttributeKind::text,
+    AttributeKind::tensor,        AttributeKind::graph,    AttributeKind::type,
+    AttributeKind::sparse_tensor, AttributeKind::integers, AttributeKind::reals,
+    AttributeKind::texts,         AttributeKind::tensors,  AttributeKind::graphs,
+    AttributeKind::types,         AttributeKind{},  // a reference
     AttributeKind::sparse_tensors};
 static_assert(std::size(kAlternatives) == std::variant_size_v<AttributeValue>);
 
@@ -93,20 +124,24 @@ bool check_attributes(Check& c, const Schema& schema) {
   for (const AttributeFormal& formal : schema.attributes) {
     const AttributeValue* value = c.site.node().find(formal.name);
     if (!value) {
-      holds = c.argument(!formal.required, "attribute-required",
-                         fmt::format("attribute {}", formal.name), "none") && holds;
+      if (!formal.required) continue;
+      holds =
+          c.argument(false, "attribute-required", fmt::format("attribute {}", formal.name), "none");
       continue;
     }
     if (std::holds_alternative<AttributeReference>(*value)) continue;
     const AttributeKind kind = kAlternatives[value->index()];
-    holds = c.argument(kind == formal.kind, "attribute-kind",
+    if (kind == formal.kind) continue;
+    holds = c.argument(false, "attribute-kind",
                        fmt::format("{} to be {}", formal.name, kind_text(formal.kind)),
-                       std::string(kind_text(kind))) && holds;
+                       std::string(kind_text(kind)));
   }
-  for (const Attribute& attribute : c.site.node().attributes)
-    holds = c.argument(schema.find_attribute(attribute.name) != nullptr, "attribute-unknown",
+  for (const Attribute& attribute : c.site.node().attributes) {
+    if (schema.find_attribute(attribute.name)) continue;
+    holds = c.argument(false, "attribute-unknown",
                        fmt::format("an attribute of {}-{}", schema.name, schema.since_version),
-                       attribute.name) && holds;
+                       printable(attribute.name));
+  }
   return holds;
 }
 

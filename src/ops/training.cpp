@@ -174,7 +174,8 @@ void epsilon_after_correction(Builder& b) {
   };
   const std::string root = s.root(s.div(plain[2], powered("beta")));
   const std::string step = s.div(s.div(plain[1], powered("alpha")), s.add(root, s.real("epsilon")));
-  b.output(0, s.sub(b.input(2), s.mul(s.rate, step)));
+  const std::string x = s.sub(b.input(2), s.mul(s.rate, step));
+  b.output(0, s.mul(s.sub(s.one, s.real("norm_coefficient_post")), x));
   b.output(1, plain[1]);
   b.output(2, plain[2]);
 }

@@ -26,6 +26,13 @@ Interval settle_integer(ElementType type, Interval range) {
   return inner;
 }
 
+// The distance of a number of the format to its neighbors (to the farther one at powers of two).
+double spacing(const FloatFormat& format, double number) {
+  const int exponent =
+      number == 0 ? format.min_exponent : std::max(std::ilogb(number), format.min_exponent);
+  return std::ldexp(1.0, exponent - format.precision + 1);
+}
+
 // The number of the format at or beyond `end` in the given direction. What the format cannot hold
 // is `overflowed`, and the end its largest number (or infinity).
 double outward(ElementType type, double end, double direction, bool* overflowed) {
@@ -36,8 +43,7 @@ double outward(ElementType type, double end, double direction, bool* overflowed)
     return std::copysign(format.largest, end);
   }
   const bool inside = direction < 0 ? nearest > end : nearest < end;
-  // One step of the format outward, found through twice the rounding distance.
-  if (inside) nearest = round_to(type, end + 2 * (end - nearest));
+  if (inside) nearest = round_to(type, nearest + direction * spacing(format, nearest));
   if (!std::isnan(nearest)) return nearest;
   *overflowed = true;
   return std::copysign(format.largest, end);
@@ -73,22 +79,37 @@ void settle_bounded(ElementType type, Bounded given, double* value, double* erro
 
 }  // namespace
 
+namespace {
+
+std::array<Rounding, kElementTypeCount> make_roundings() {
+  std::array<Rounding, kElementTypeCount> table;
+  for (int t = 0; t < kElementTypeCount; ++t) {
+    const auto element = static_cast<ElementType>(t);
+    Rounding& rounding = table[static_cast<std::size_t>(t)];
+    rounding = Rounding::exact();
+    if (!is_real(element)) continue;
+    const FloatFormat& format = format_of(element);
+    rounding = Rounding::of(format.precision, format.min_exponent, format.largest);
+  }
+  return table;
+}
+
+std::array<Rounding, kElementTypeCount>& roundings() {
+  static auto table = make_roundings();
+  return table;
+}
+
+}  // namespace
+
 const Rounding& rounding_of(ElementType type) {
-  static const auto kTable = [] {
-    std::array<Rounding, kElementTypeCount> table;
-    for (int t = 0; t < kElementTypeCount; ++t) {
-      const auto element = static_cast<ElementType>(t);
-      if (!is_real(element)) {
-        table[static_cast<std::size_t>(t)] = Rounding::exact();
-      } else {
-        const FloatFormat& format = format_of(element);
-        table[static_cast<std::size_t>(t)] =
-            Rounding::of(format.precision, format.min_exponent, format.largest);
-      }
-    }
-    return table;
-  }();
-  return kTable[static_cast<std::size_t>(type)];
+  return roundings()[static_cast<std::size_t>(type)];
+}
+
+void set_profile(const Profile* profile) {
+  roundings() = make_roundings();
+  if (!profile) return;
+  for (Rounding& rounding : roundings())
+    if (rounding.unit >= 0x1p-24) rounding.functions = *profile;
 }
 
 Interval whole_range(ElementType type) {

@@ -1,9 +1,9 @@
 #include "patterns/call.h"
 
-#include <fmt/format.h>
-
 #include <array>
 #include <limits>
+
+#include <fmt/format.h>
 
 #include "patterns/array.h"
 
@@ -11,8 +11,9 @@ namespace assay {
 
 std::string_view to_text(Pattern pattern) {
   static constexpr std::array<std::string_view, 16> kNames = {
-      "Elementwise", "Reduce", "Rowwise", "Windowed",  "Contraction", "Move",     "Gather", "Sample",
-      "Prefix",      "Generate", "Random", "Control",  "Container",   "Text",     "Function", "Opaque"};
+      "Elementwise", "Reduce", "Rowwise",  "Windowed", "Contraction", "Move",
+      "Gather",      "Sample", "Prefix",   "Generate", "Random",      "Control",
+      "Container",   "Text",   "Function", "Opaque"};
   return kNames[static_cast<std::size_t>(pattern)];
 }
 

@@ -14,8 +14,22 @@ namespace assay {
 
 // Which input elements an output element reads.
 enum class Pattern : std::uint8_t {
-  elementwise, reduce, rowwise, windowed, contraction, move, gather, sample, prefix, generate,
-  random, control, container, text, function, opaque
+  elementwise,
+  reduce,
+  rowwise,
+  windowed,
+  contraction,
+  move,
+  gather,
+  sample,
+  prefix,
+  generate,
+  random,
+  control,
+  container,
+  text,
+  function,
+  opaque
 };
 std::string_view to_text(Pattern pattern);
 
@@ -56,13 +70,13 @@ class GraphEvaluator {
 };
 
 struct Call {
-  const Site& site;                 // attributes, version, concrete input types
+  const Site& site;  // attributes, version, concrete input types
   Reading reading;
   std::span<const Value> inputs;
-  std::vector<ValueType> types;     // of the outputs, as inferred; concrete unless data decides
-  std::vector<Value> outputs;       // to be filled, one for each of node.outputs
+  std::vector<ValueType> types;  // of the outputs, as inferred; concrete unless data decides
+  std::vector<Value> outputs;    // to be filled, one for each of node.outputs
   GraphEvaluator& evaluator;
-  bool unknown = false;             // the answer is only the type's range
+  bool unknown = false;  // the answer is only the type's range
 
   const Node& node() const { return site.node(); }
   bool has(std::size_t i) const { return i < inputs.size() && inputs[i].present(); }
@@ -78,7 +92,7 @@ class Builder;
 struct Meaning {
   Pattern pattern = Pattern::opaque;
   std::function<void(Call&)> evaluate;
-  bool answers_interval = true;     // false: the Interval reading is always "unknown"
+  bool answers_interval = true;             // false: the Interval reading is always "unknown"
   void (*composition)(Builder&) = nullptr;  // of pattern function: the graph that it is
 };
 

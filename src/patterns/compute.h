@@ -69,12 +69,16 @@ Meaning compute(Pattern pattern, std::size_t leading = 0) {
                   if constexpr (kIntegers) as(std::type_identity<std::uint64_t>{});
                   break;
                 case Scalar::bounded:
-                  if constexpr (kRanges) as(std::type_identity<Bounded>{});
-                  else answer_unknown(call);
+                  if constexpr (kRanges)
+                    as(std::type_identity<Bounded>{});
+                  else
+                    answer_unknown(call);
                   break;
                 case Scalar::interval:
-                  if constexpr (kRanges) as(std::type_identity<Interval>{});
-                  else answer_unknown(call);
+                  if constexpr (kRanges)
+                    as(std::type_identity<Interval>{});
+                  else
+                    answer_unknown(call);
                   break;
               }
             } catch (const InexactDecision&) {

@@ -7,8 +7,8 @@
 namespace assay::elementwise_detail {
 namespace {
 
-constexpr std::int64_t kBlock = 1024;      // elements handled at a time: fits the first cache
-constexpr std::int64_t kGrain = 16 * 1024; // elements worth a thread
+constexpr std::int64_t kBlock = 1024;       // elements handled at a time: fits the first cache
+constexpr std::int64_t kGrain = 16 * 1024;  // elements worth a thread
 
 // Reads one input as if it had the output's shape.
 template <class S>
@@ -23,20 +23,41 @@ class Reader {
       return;
     }
     mode_ = Mode::strided;
-    extents_ = output;
-    strides_ = broadcast_strides(value.shape(), output);
+    merge(output, broadcast_strides(value.shape(), output));
   }
+
+  bool constant() const { return mode_ == Mode::single; }
 
   void read(std::int64_t begin, std::int64_t count, S* out) const {
     switch (mode_) {
-      case Mode::direct: load<S>(*value_, begin, begin + count, out); break;
-      case Mode::single: std::fill(out, out + count, whole_[0]); break;
-      case Mode::strided: gather(begin, count, out); break;
+      case Mode::direct:
+        load<S>(*value_, begin, begin + count, out);
+        break;
+      case Mode::single:
+        std::fill(out, out + count, whole_[0]);
+        break;
+      case Mode::strided:
+        gather(begin, count, out);
+        break;
     }
   }
 
  private:
   enum class Mode : std::uint8_t { direct, single, strided };
+
+  // Neighboring axes that are stepped through evenly become one, so that runs get longer.
+  void merge(const Shape& output, const std::vector<std::int64_t>& strides) {
+    for (std::size_t d = 0; d < output.size(); ++d) {
+      if (output[d] == 1 && d + 1 < output.size()) continue;
+      if (!extents_.empty() && strides_.back() == strides[d] * output[d]) {
+        extents_.back() *= output[d];
+        strides_.back() = strides[d];
+      } else {
+        extents_.push_back(output[d]);
+        strides_.push_back(strides[d]);
+      }
+    }
+  }
 
   void gather(std::int64_t begin, std::int64_t count, S* out) const {
     const std::size_t rank = extents_.size();
@@ -87,14 +108,21 @@ void run_as(Call& call, const Kernel<S>& kernel) {
   Settler<S> settler(type, shape);
   parallel_for(element_count(shape), kGrain, [&](std::int64_t begin, std::int64_t end) {
     const RoundingScope scope(rounding_of(computes));
-    std::vector<S> buffer((readers.size() + 1) * kBlock);
+    const std::int64_t block = std::min(kBlock, end - begin);
+    std::vector<S> buffer((readers.size() + 1) * static_cast<std::size_t>(block));
     std::vector<const S*> in(readers.size());
-    S* out = buffer.data() + readers.size() * kBlock;
-    for (std::size_t k = 0; k < readers.size(); ++k) in[k] = buffer.data() + k * kBlock;
-    for (std::int64_t at = begin; at < end; at += kBlock) {
-      const std::int64_t count = std::min(kBlock, end - at);
+    const auto place = [&](std::size_t k) {
+      return buffer.data() + static_cast<std::int64_t>(k) * block;
+    };
+    S* out = place(readers.size());
+    for (std::size_t k = 0; k < readers.size(); ++k) {
+      in[k] = place(k);
+      if (readers[k].constant()) readers[k].read(0, block, place(k));
+    }
+    for (std::int64_t at = begin; at < end; at += block) {
+      const std::int64_t count = std::min(block, end - at);
       for (std::size_t k = 0; k < readers.size(); ++k)
-        readers[k].read(at, count, buffer.data() + k * kBlock);
+        if (!readers[k].constant()) readers[k].read(at, count, place(k));
       kernel(in.data(), readers.size(), out, count);
       settler.put(at, count, out);
     }

@@ -12,8 +12,8 @@
 namespace assay {
 
 // The kinds of element that a body is written for; a body is compiled for no others.
-struct Reals {};            // double, Bounded, Interval
-struct Integers {};         // int64, uint64 (booleans too), Bounded and Interval of them
+struct Reals {};             // double, Bounded, Interval
+struct Integers {};          // int64, uint64 (booleans too), Bounded and Interval of them
 struct RealsAndIntegers {};  // all of these
 // int64 and uint64 only; the body says what ranges give: Interval range(std::span<const Interval>).
 struct Bits {};
@@ -22,7 +22,8 @@ namespace elementwise_detail {
 
 // out[i] = body(in[0][i], in[1][i], …) for i < count.
 template <class S>
-using Kernel = std::function<void(const S* const* in, std::size_t inputs, S* out, std::int64_t count)>;
+using Kernel =
+    std::function<void(const S* const* in, std::size_t inputs, S* out, std::int64_t count)>;
 
 struct Kernels {
   Kernel<double> real;
@@ -40,7 +41,9 @@ inline Interval as_scalar(Interval x) { return x; }
 inline std::int64_t as_scalar(std::int64_t x) { return x; }
 inline std::uint64_t as_scalar(std::uint64_t x) { return x; }
 template <class S>
-S from_condition(bool c) { return S(c ? 1 : 0); }
+S from_condition(bool c) {
+  return S(c ? 1 : 0);
+}
 template <class S>
 S from_condition(Truth c) {
   if constexpr (std::is_same_v<S, Bounded>)
@@ -124,7 +127,8 @@ Body make_body(const Call& call) {
 // Body: a copyable function object, made from the call if it has such a constructor, with
 //   template <class S> S operator()(S x) const            one input
 //   template <class S> S operator()(S x, S y) const       two, three likewise
-//   template <class S> S operator()(std::span<const S>)   any number; only the inputs that are given
+//   template <class S> S operator()(std::span<const S>)   any number; only the inputs that are
+//   given
 // It may have several of these forms: the number of given inputs decides.
 // A result may be a condition (bool or Truth): it is stored as 0 or 1.
 template <class Body, class Kinds = Reals>

@@ -34,7 +34,7 @@ class Builder {
   Values again_on(Values inputs, Attributes changes = {});
 
   std::string constant(Tensor tensor);
-  std::string like(std::size_t i, double value);  // rank 0, of input i's element type
+  std::string like(std::size_t i, double value);           // rank 0, of input i's element type
   std::string integers(std::vector<std::int64_t> values);  // i64[n]
   std::string integer(std::int64_t value);                 // i64[]
 

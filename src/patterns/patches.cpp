@@ -106,6 +106,53 @@ void convolve_packed(const Patches& p, const T* x, const Elements& w, const Patc
       });
 }
 
+// Cuts columns [j0, j1) where an output row ends.
+void lay_out_runs(const Patches& p, std::int64_t group, std::int64_t j0, std::int64_t j1,
+                  PatchTile& tile) {
+  const PatchAxis& inner = p.axes.back();
+  const std::size_t outer = p.axes.size() - 1;
+  const std::int64_t outputs = p.outputs(), plane = p.plane();
+  tile.runs.clear();
+  tile.index.clear();
+  for (std::int64_t j = j0; j < j1;) {
+    const std::int64_t batch = j / outputs, place = j % outputs;
+    const std::int64_t first = place % inner.outputs;
+    const std::int64_t count = std::min(inner.outputs - first, j1 - j);
+    tile.runs.push_back(
+        {(batch * p.groups + group) * p.channels * plane, j - j0, count, first * inner.step});
+    std::int64_t row = place / inner.outputs;
+    tile.index.resize(tile.runs.size() * outer);
+    for (std::size_t d = outer; d-- > 0; row /= p.axes[d].outputs)
+      tile.index[(tile.runs.size() - 1) * outer + d] = row % p.axes[d].outputs;
+    j += count;
+  }
+}
+
+// Which row of a channel each leading tap of each run reads.
+void lay_out_rows(const Patches& p, PatchTile& tile) {
+  const std::size_t outer = p.axes.size() - 1;
+  std::int64_t leading = 1;
+  for (std::size_t d = 0; d < outer; ++d)
+    leading *= static_cast<std::int64_t>(p.axes[d].offsets.size());
+  tile.row_offsets.clear();
+  for (std::int64_t t = 0; t < leading; ++t) {
+    for (std::size_t r = 0; r < tile.runs.size(); ++r) {
+      std::int64_t rest = t, scale = p.axes.back().extent, offset = 0;
+      for (std::size_t d = outer; d-- > 0;) {
+        const PatchAxis& axis = p.axes[d];
+        const auto taps = static_cast<std::int64_t>(axis.offsets.size());
+        const std::int64_t position = tile.index[r * outer + d] * axis.step +
+                                      axis.offsets[static_cast<std::size_t>(rest % taps)];
+        if (position < 0 || position >= axis.extent) offset = -1;
+        if (offset >= 0) offset += position * scale;
+        scale *= axis.extent;
+        rest /= taps;
+      }
+      tile.row_offsets.push_back(offset);
+    }
+  }
+}
+
 }  // namespace
 
 std::int64_t Patches::outputs() const {
@@ -136,44 +183,10 @@ Elements elements_of(const Tensor& tensor, std::vector<double>& keep) {
 
 void lay_out(const Patches& p, std::int64_t group, std::int64_t j0, std::int64_t j1,
              PatchTile& tile) {
-  const PatchAxis& inner = p.axes.back();
-  const std::size_t outer = p.axes.size() - 1;
-  const std::int64_t outputs = p.outputs(), plane = p.plane();
   tile.kernels = &row_kernels();
-  tile.runs.clear();
-  tile.index.clear();
-  for (std::int64_t j = j0; j < j1;) {
-    const std::int64_t batch = j / outputs, place = j % outputs;
-    const std::int64_t first = place % inner.outputs;
-    const std::int64_t count = std::min(inner.outputs - first, j1 - j);
-    tile.runs.push_back(
-        {(batch * p.groups + group) * p.channels * plane, j - j0, count, first * inner.step});
-    std::int64_t row = place / inner.outputs;
-    tile.index.resize(tile.runs.size() * outer);
-    for (std::size_t d = outer; d-- > 0; row /= p.axes[d].outputs)
-      tile.index[(tile.runs.size() - 1) * outer + d] = row % p.axes[d].outputs;
-    j += count;
-  }
-  std::int64_t leading = 1;
-  for (std::size_t d = 0; d < outer; ++d)
-    leading *= static_cast<std::int64_t>(p.axes[d].offsets.size());
-  tile.row_offsets.clear();
-  for (std::int64_t t = 0; t < leading; ++t) {
-    for (std::size_t r = 0; r < tile.runs.size(); ++r) {
-      std::int64_t rest = t, scale = inner.extent, offset = 0;
-      for (std::size_t d = outer; d-- > 0;) {
-        const PatchAxis& axis = p.axes[d];
-        const auto taps = static_cast<std::int64_t>(axis.offsets.size());
-        const std::int64_t position = tile.index[r * outer + d] * axis.step +
-                                      axis.offsets[static_cast<std::size_t>(rest % taps)];
-        if (position < 0 || position >= axis.extent) offset = -1;
-        if (offset >= 0) offset += position * scale;
-        scale *= axis.extent;
-        rest /= taps;
-      }
-      tile.row_offsets.push_back(offset);
-    }
-  }
+  lay_out_runs(p, group, j0, j1, tile);
+  lay_out_rows(p, tile);
+  const PatchAxis& inner = p.axes.back();
   tile.bounds.clear();
   for (std::int64_t offset : inner.offsets) {
     for (const PatchRun& run : tile.runs) {

@@ -8,7 +8,8 @@ namespace assay {
 namespace {
 
 // Offsets of all index tuples over the chosen axes, in row-major order.
-std::vector<std::int64_t> offsets_along(const Shape& shape, const std::vector<std::int64_t>& strides,
+std::vector<std::int64_t> offsets_along(const Shape& shape,
+                                        const std::vector<std::int64_t>& strides,
                                         const std::vector<std::size_t>& axes) {
   std::vector<std::int64_t> result = {0};
   for (std::size_t axis : axes) {
@@ -27,10 +28,12 @@ RowLayout row_layout(const Shape& shape, std::span<const std::int64_t> axes) {
   const std::vector<std::int64_t> strides = strides_of(shape);
   std::vector<std::size_t> inner, outer;
   for (std::size_t d = 0; d < shape.size(); ++d) {
-    const bool along = std::find(axes.begin(), axes.end(), static_cast<std::int64_t>(d)) != axes.end();
+    const bool along =
+        std::find(axes.begin(), axes.end(), static_cast<std::int64_t>(d)) != axes.end();
     (along ? inner : outer).push_back(d);
   }
-  RowLayout layout{offsets_along(shape, strides, outer), offsets_along(shape, strides, inner), false};
+  RowLayout layout{offsets_along(shape, strides, outer), offsets_along(shape, strides, inner),
+                   false};
   layout.contiguous = outer.empty() || inner.empty() || outer.back() < inner.front();
   return layout;
 }

@@ -38,7 +38,7 @@ class Site {
   }
   const ValueType& type(std::size_t i) const;  // kind unknown if there is no such input
   ElementType element(std::size_t i) const { return type(i).element; }
-  const Dims* dims(std::size_t i) const;       // nullptr if the rank is unknown
+  const Dims* dims(std::size_t i) const;  // nullptr if the rank is unknown
   std::optional<std::int64_t> rank(std::size_t i) const;
   const Tensor* constant(std::size_t i) const;  // nullptr if the elements are unknown
   // The elements of a small integer tensor as extents; nullopt if not even their number is known.

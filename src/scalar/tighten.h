@@ -11,7 +11,8 @@ template <Scalar S>
 S within(const S& x, double low, double high) {
   if constexpr (std::same_as<S, Interval>) {
     const double slack = 8 * rounding().unit;
-    const Interval range = meet(x, {low - slack * (low < 0 ? -low : low), high + slack * (high < 0 ? -high : high), true});
+    const Interval range = meet(
+        x, {low - slack * (low < 0 ? -low : low), high + slack * (high < 0 ? -high : high), true});
     return range.has_number() || range.nan ? range : x;
   } else {
     return x;

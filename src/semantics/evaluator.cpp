@@ -11,7 +11,7 @@ namespace {
 template <class Body>
 Result<std::vector<Value>> guarded(const Run& run, Body&& body) {
   const auto error = [&](const char* kind, const std::string& reason) {
-    const std::string where = run.where();
+    const std::string& where = run.where();
     return Error{kind, where.empty() ? reason : fmt::format("{}: {}", where, reason), where};
   };
   try {

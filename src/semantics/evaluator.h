@@ -36,6 +36,9 @@ struct EvaluateOptions {
   // Values recorded elsewhere, by name ("x", "loop/body/x#3"): they stand in for nodes that the
   // catalogue does not know.
   const std::map<std::string, Tensor>* recorded = nullptr;
+  // Recorded values take the place of every node's results once these have been observed, so that
+  // each node is judged on the recorded inputs and errors do not pile up.
+  bool impose = false;
   std::function<void(const Evaluated&)> observe{};
 };
 

@@ -13,7 +13,7 @@
 namespace assay {
 namespace {
 
-constexpr std::size_t kMostJudged = 1'000'000;  // nodes; functions may unfold to any number
+constexpr std::size_t kMostJudged = 200'000;  // nodes in functions, which may unfold to any number
 
 struct TypeScope {
   const Plan& plan;
@@ -74,7 +74,8 @@ class TypeWalk : public SubgraphTypes {
   const TypeOptions& options_;
   std::vector<Asking> asking_;
   std::size_t judged_ = 0;
-  int silent_ = 0;  // inside a composed operator, whose nodes are not the model's
+  int functions_ = 0;  // of the file, around the node at hand
+  int silent_ = 0;     // inside a composed operator, whose nodes are not the model's
 };
 
 bool worth_saying(const NodeRemarks& remarks) {
@@ -87,6 +88,7 @@ std::vector<Known> TypeWalk::walk(const Plan& plan, std::span<const Known> input
   enter(scope, inputs, log);
   for (const PlannedNode& node : plan.nodes) judge(node, scope, log);
   std::vector<Known> outputs;
+  outputs.reserve(plan.outputs.size());
   for (const SlotRef& output : plan.outputs) outputs.push_back(scope.at(output));
   return outputs;
 }
@@ -143,7 +145,14 @@ void TypeWalk::define(TypeScope& scope, int slot, Known known, NodeRemarks& rema
 }
 
 void TypeWalk::judge(const PlannedNode& node, TypeScope& scope, Log& log) {
-  if (++judged_ > kMostJudged) return;
+  if (functions_ > 0 && ++judged_ > kMostJudged) {
+    if (judged_ == kMostJudged + 1) {
+      const std::string limit = fmt::format("a walk over more than {} nodes", kMostJudged);
+      log.remarks.push_back(
+          {scope.path + node.label, node.node.op, node.node.domain, {}, {{"Graph.size", limit}}});
+    }
+    return;
+  }
   std::vector<Known> inputs;
   inputs.reserve(node.inputs.size());
   for (const SlotRef& input : node.inputs) inputs.push_back(scope.at(input));
@@ -161,7 +170,11 @@ void TypeWalk::judge(const PlannedNode& node, TypeScope& scope, Log& log) {
 std::vector<Known> TypeWalk::outputs_of(const PlannedNode& node, const std::vector<Known>& inputs,
                                         const TypeScope& scope, NodeRemarks& remarks, Log& log) {
   if (node.function) {
-    return walk(*node.function, inputs, nullptr, scope.path + node.path_into_function(), log);
+    ++functions_;
+    std::vector<Known> outputs =
+        walk(*node.function, inputs, nullptr, scope.path + node.path_into_function(), log);
+    --functions_;
+    return outputs;
   }
   Site site(node.node, node.found.schema ? node.found.schema->since_version : 0);
   site.inputs = inputs;
@@ -269,6 +282,7 @@ std::vector<ValueType> TypeWalk::infer(const Graph& body, std::span<const ValueT
       walk(*found->plan, known, &scope, scope.path + node.path_into(*found), log);
   asking_.back().bodies[found->plan.get()] = std::move(log);
   std::vector<ValueType> types;
+  types.reserve(outputs.size());
   for (const Known& output : outputs) types.push_back(output.type);
   return types;
 }

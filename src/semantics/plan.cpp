@@ -2,6 +2,7 @@
 
 #include <set>
 #include <unordered_map>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -12,9 +13,8 @@
 namespace assay {
 namespace {
 
-// Functions call functions and subgraphs lie in subgraphs; what unfolds to more nodes than this
-// would never end.
-constexpr std::size_t kMostNodes = 2'000'000;
+// Functions that call functions a few times each unfold to any number of nodes.
+constexpr std::size_t kMostUnfolded = 200'000;
 
 // Names of one scope and of the scopes around it.
 struct Scope {
@@ -54,7 +54,8 @@ class Planner {
 
   Imports imports_;
   int depth_ = 0;
-  std::size_t node_count_ = 0, plan_count_ = 0;
+  std::size_t node_count_ = 0, plan_count_ = 0, unfolded_ = 0;
+  bool in_function_ = false;
   std::map<const Function*, std::shared_ptr<const Plan>> shared_;  // those without attributes
 };
 
@@ -169,9 +170,9 @@ SlotRef Planner::use(Plan& plan, Scope& scope, const std::string& name) const {
 }
 
 PlannedNode Planner::plan_node(const Node& node, std::size_t position, Plan& plan, Scope& scope) {
-  if (node_count_ >= kMostNodes) {
-    throw EvaluationError(
-        "Graph.size", fmt::format("graphs and functions unfold to more than {} nodes", kMostNodes));
+  if (in_function_ && ++unfolded_ > kMostUnfolded) {
+    throw EvaluationError("Graph.size",
+                          fmt::format("functions unfold to more than {} nodes", kMostUnfolded));
   }
   PlannedNode result;
   result.id = node_count_++;
@@ -210,7 +211,9 @@ std::shared_ptr<const Plan> Planner::plan_function(const Function& function, con
   std::map<std::string, std::int64_t> opsets = *outer.opsets;
   for (const auto& [domain, version] : function.opsets) opsets[domain] = version;
   imports_.opsets = &opsets;
+  const bool nested = std::exchange(in_function_, true);
   std::shared_ptr<const Plan> result = plan(body, nullptr);
+  in_function_ = nested;
   imports_ = outer;
   if (shareable) shared_.emplace(&function, result);
   return result;

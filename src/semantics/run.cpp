@@ -130,6 +130,7 @@ void Run::run_node(const PlannedNode& node, Scope& scope) {
   if (silent_ == 0) {
     if (unknown && options_.recorded) substitute_recorded(node, outputs);
     if (options_.observe) options_.observe({node, path_, steps_, inputs, outputs, unknown});
+    if (options_.impose && options_.recorded) substitute_recorded(node, outputs);
   }
   for (std::size_t i = 0; i < node.outputs.size(); ++i) {
     if (node.outputs[i] < 0) continue;

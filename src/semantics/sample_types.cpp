@@ -65,7 +65,7 @@ Dim agreed_dim(const std::vector<Sample>& samples, std::size_t output, std::size
   const auto all = [&](const auto& holds) {
     return std::all_of(samples.begin(), samples.end(), holds);
   };
-  const Dim first = at(samples.front());
+  Dim first = at(samples.front());
   if (all([&](const Sample& sample) { return at(sample).same_as(first); })) return first;
   for (const auto& [name, ignored] : samples.front().named) {
     if (all([&](const Sample& sample) { return at(sample).value == sample.named.at(name); })) {

@@ -1,5 +1,5 @@
-// Any bytes at all are either a model or refused with a one-line reason; a model can be written and
-// read again.
+// Any bytes at all are either a model or refused with a one-line reason; a model can be validated,
+// written and read again.
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -8,7 +8,8 @@
 #include "base/check.h"
 #include "formats/onnx_export.h"
 #include "formats/onnx_import.h"
-#include "graph/order.h"
+#include "tensor/tensor.h"
+#include "validate/validate.h"
 
 namespace assay {
 namespace {
@@ -19,7 +20,10 @@ void check_one(std::string_view bytes) {
     ASSAY_CHECK(model.error().message.find('\n') == std::string::npos);
     return;
   }
-  check_structure(*model);
+  for (const Finding& finding : validate(*model).findings) {
+    ASSAY_CHECK(!finding.rule.empty() && !finding.message.empty());
+    ASSAY_CHECK(finding.message.find('\n') == std::string::npos);
+  }
   const Result<std::string> written = to_onnx(*model);
   ASSAY_CHECK(written.has_value());
   const Result<Model> again = parse_onnx(*written, "fuzz.onnx");
@@ -31,6 +35,7 @@ void check_one(std::string_view bytes) {
 }  // namespace assay
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  assay::set_memory_limit(std::size_t{1} << 28);
   assay::check_one({reinterpret_cast<const char*>(data), size});
   return 0;
 }

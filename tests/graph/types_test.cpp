@@ -62,7 +62,7 @@ TEST(ValueType, PrintsAsCaseFilesAndAsTheStandardDo) {
   EXPECT_EQ(standard_name(ValueType::optional(list)), "optional(seq(tensor(int64)))");
   const ValueType map = ValueType::map(ElementType::string, ValueType::tensor(ElementType::f32));
   EXPECT_EQ(to_text(map), "map(string,f32)");
-  EXPECT_EQ(standard_name(map), "map(string,tensor(float))");
+  EXPECT_EQ(standard_name(map), "map(string, float)");
   EXPECT_EQ(to_text(ValueType()), "?");
 }
 

@@ -160,7 +160,7 @@ TEST(Npz, MemoryLimitHoldsForWhatIsPacked) {
 
 TEST(Npz, WritingFailsWithTheName) {
   const std::vector<NpzEntry> tensors = {{"x", make_scalar(ElementType::f32, 1)},
-                                            {"x", make_scalar(ElementType::f32, 2)}};
+                                         {"x", make_scalar(ElementType::f32, 2)}};
   const Result<void> twice = write_npz(temporary("twice.npz"), tensors);
   ASSERT_FALSE(twice.has_value());
   EXPECT_TRUE(mentions(twice.error().message, "'x'"));

@@ -1,0 +1,52 @@
+"""Write the small models of the tutorial: examples/make.py FOLDER."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import onnx
+from onnx import TensorProto, helper
+
+FLOAT = TensorProto.FLOAT
+
+
+def model(
+    name: str, nodes: list[onnx.NodeProto], shape: list[int], out: list[int]
+) -> onnx.ModelProto:
+    """Build a model with one input x and one output y."""
+    graph = helper.make_graph(
+        nodes,
+        name,
+        [helper.make_tensor_value_info("x", FLOAT, shape)],
+        [helper.make_tensor_value_info("y", FLOAT, out)],
+    )
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 22)], ir_version=10)
+
+
+def main() -> int:
+    """Write all of them."""
+    folder = Path(sys.argv[1] if len(sys.argv) > 1 else "models")
+    folder.mkdir(parents=True, exist_ok=True)
+    hidden_nan = [
+        helper.make_node("Sub", ["x", "x"], ["zero"], name="difference"),
+        helper.make_node("Log", ["zero"], ["log"], name="logarithm"),
+        helper.make_node("Softmax", ["log"], ["y"], name="probabilities"),
+    ]
+    too_large = [
+        helper.make_node("Relu", ["x"], ["r"], name="activation"),
+        helper.make_node("AveragePool", ["r"], ["y"], name="pool", kernel_shape=[5, 5]),
+    ]
+    pool = [
+        helper.make_node(
+            "AveragePool", ["x"], ["y"], name="pool", kernel_shape=[2, 2], pads=[1, 1, 0, 0]
+        )
+    ]
+    onnx.save(model("hidden_nan", hidden_nan, [1, 4], [1, 4]), folder / "hidden_nan.onnx")
+    onnx.save(model("too_large", too_large, [1, 1, 4, 4], [1, 1, 1, 1]), folder / "too_large.onnx")
+    onnx.save(model("pool", pool, [1, 1, 2, 2], [1, 1, 2, 2]), folder / "pool.onnx")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

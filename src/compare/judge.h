@@ -1,0 +1,31 @@
+// Judge: every node on recorded inputs, its recorded outputs against its own rounding bound.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "patterns/array.h"
+#include "semantics/evaluator.h"
+
+namespace assay {
+
+struct Judgement {
+  std::string layer, op, output;
+  bool inside = false;
+  double difference = 0;  // the largest from the reference
+  double excess = 0;      // the largest difference as a multiple of its bound; above 1 is outside
+  std::string detail;     // the worst element
+};
+
+// Judges each output that `recorded` has, in order of execution. Nodes whose results are not
+// recorded are evaluated, and what follows is judged on that.
+Result<std::vector<Judgement>> judge(const Evaluator& evaluator, const std::vector<Value>& inputs,
+                                     const std::map<std::string, Tensor>& recorded,
+                                     std::uint64_t seed);
+
+// What is known of a backend's functions, each line with its measurement; null if nothing is.
+const Profile* profile_of(const std::string& backend);
+
+}  // namespace assay

@@ -1,0 +1,144 @@
+// Convolutions of patches against their definition, on every path that they may take.
+#include "patterns/patches.h"
+
+#include <cmath>
+#include <random>
+
+#include <gtest/gtest.h>
+
+#include "base/parallel.h"
+
+namespace assay {
+namespace {
+
+using Random = std::mt19937;
+
+std::int64_t pick(Random& random, std::int64_t low, std::int64_t high) {
+  return std::uniform_int_distribution<std::int64_t>(low, high)(random);
+}
+
+Patches random_patches(Random& random) {
+  Patches p;
+  p.batches = pick(random, 1, 3);
+  p.groups = pick(random, 1, 3);
+  p.channels = pick(random, 1, 3);
+  p.maps = pick(random, 1, 6);
+  for (std::int64_t d = pick(random, 1, 3); d > 0; --d) {
+    PatchAxis axis;
+    axis.extent = pick(random, 1, 9);
+    axis.outputs = pick(random, 1, 40 / (d * d));
+    axis.step = pick(random, 1, 3);
+    for (std::int64_t t = pick(random, 1, 4); t > 0; --t)
+      axis.offsets.push_back(pick(random, -4, 9));
+    p.axes.push_back(axis);
+  }
+  if (pick(random, 0, 9) == 0)
+    for (PatchAxis& axis : p.axes) axis = {axis.extent, axis.extent, 1, {0}};
+  return p;
+}
+
+// What an output reads at a tap; both numbered over all axes.
+double element_at(const Patches& p, const std::vector<double>& x, std::int64_t channel,
+                  std::int64_t output, std::int64_t tap) {
+  std::int64_t place = 0, scale = 1;
+  for (std::size_t d = p.axes.size(); d-- > 0;) {
+    const PatchAxis& axis = p.axes[d];
+    const auto taps = static_cast<std::int64_t>(axis.offsets.size());
+    const std::int64_t position =
+        output % axis.outputs * axis.step + axis.offsets[static_cast<std::size_t>(tap % taps)];
+    if (position < 0 || position >= axis.extent) return 0;
+    place += position * scale;
+    scale *= axis.extent;
+    output /= axis.outputs;
+    tap /= taps;
+  }
+  return x[static_cast<std::size_t>(channel * p.plane() + place)];
+}
+
+std::vector<double> by_definition(const Patches& p, const std::vector<double>& x,
+                                  const std::vector<double>& w) {
+  std::vector<double> y;
+  const std::int64_t taps = p.terms() / p.channels;
+  for (std::int64_t b = 0; b < p.batches; ++b)
+    for (std::int64_t map = 0; map < p.groups * p.maps; ++map)
+      for (std::int64_t o = 0; o < p.outputs(); ++o) {
+        double sum = 0;
+        for (std::int64_t c = 0; c < p.channels; ++c)
+          for (std::int64_t t = 0; t < taps; ++t)
+            sum += w[static_cast<std::size_t>((map * p.channels + c) * taps + t)] *
+                   element_at(p, x, (b * p.groups + map / p.maps) * p.channels + c, o, t);
+        y.push_back(sum);
+      }
+  return y;
+}
+
+std::vector<double> convolved(const Patches& p, const Elements& x, const Elements& w) {
+  const std::int64_t maps = p.groups * p.maps, outputs = p.outputs();
+  std::vector<double> y(static_cast<std::size_t>(p.batches * maps * outputs), std::nan(""));
+  convolve(p, x, w,
+           [&](std::int64_t batch, std::int64_t map, std::int64_t begin, std::int64_t count,
+               double* sums) {
+             std::copy_n(sums, count, y.data() + (batch * maps + map) * outputs + begin);
+           });
+  return y;
+}
+
+TEST(Patches, MatchTheirDefinition) {
+  Random random(3);
+  std::normal_distribution<float> draw;
+  for (int round = 0; round < 400; ++round) {
+    const Patches p = random_patches(random);
+    std::vector<float> x(static_cast<std::size_t>(p.batches * p.groups * p.channels * p.plane()));
+    std::vector<float> w(static_cast<std::size_t>(p.groups * p.maps * p.terms()));
+    for (float& element : x) element = draw(random);
+    for (float& element : w) element = draw(random);
+    const std::vector<double> xs(x.begin(), x.end()), ws(w.begin(), w.end());
+    const std::vector<double> expected = by_definition(p, xs, ws);
+    const std::vector<double> floats = convolved(p, {x.data(), true}, {w.data(), true});
+    const std::vector<double> doubles = convolved(p, {xs.data(), false}, {ws.data(), false});
+    ASSERT_EQ(floats.size(), expected.size());
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      ASSERT_NEAR(floats[i], expected[i], 1e-12) << "round " << round << " element " << i;
+      ASSERT_EQ(floats[i], doubles[i]) << "round " << round << " element " << i;
+    }
+    std::vector<Bounded> bounded_x, bounded_w;
+    for (double element : xs) bounded_x.push_back({element, 0});
+    for (double element : ws) bounded_w.push_back({element, 0});
+    const auto bounds = convolve<Bounded>(p, bounded_x.data(), bounded_w.data(), nullptr);
+    for (std::size_t i = 0; i < expected.size(); ++i) ASSERT_TRUE(bounds[i].contains(expected[i]));
+  }
+}
+
+TEST(Patches, DoNotDependOnThreads) {
+  Random random(4);
+  std::normal_distribution<float> draw;
+  for (const std::int64_t groups : {1, 8}) {
+    Patches p;
+    p.batches = 2;
+    p.groups = groups;
+    p.channels = 8 / groups;
+    p.maps = 16 / groups;
+    p.axes = {{30, 30, 1, {-1, 0, 1}}, {40, 20, 2, {-1, 0, 1}}};
+    std::vector<float> x(static_cast<std::size_t>(2 * 8 * 30 * 40));
+    std::vector<float> w(static_cast<std::size_t>(p.groups * p.maps * p.terms()));
+    for (float& element : x) element = draw(random);
+    for (float& element : w) element = draw(random);
+    set_thread_count(1);
+    const auto one = convolved(p, {x.data(), true}, {w.data(), true});
+    for (int threads : {2, 3, 7}) {
+      set_thread_count(threads);
+      EXPECT_EQ(convolved(p, {x.data(), true}, {w.data(), true}), one);
+    }
+  }
+  set_thread_count(0);
+}
+
+TEST(Patches, WithoutTermsAreZero) {
+  Patches p;
+  p.batches = p.maps = 1;
+  p.axes = {{3, 2, 1, {0, 1}}};
+  EXPECT_EQ(convolved(p, {nullptr, true}, {nullptr, true}), (std::vector<double>{0, 0}));
+}
+
+}  // namespace
+}  // namespace assay

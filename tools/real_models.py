@@ -1,0 +1,135 @@
+"""Real trained models inside PyPI wheels, their inputs, and ONNX Runtime's values of each node."""
+
+from __future__ import annotations
+
+import importlib.util
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import onnxruntime
+
+Arrays = dict[str, np.ndarray[Any, Any]]
+
+
+@dataclass(frozen=True)
+class RealModel:
+    """A model file inside an installed package, and the shapes of its inputs."""
+
+    name: str
+    package: str
+    file: str
+    shapes: dict[str, tuple[int, ...]]
+    convolutional: bool = False
+
+    @property
+    def path(self) -> Path:
+        """Where the wheel keeps the file."""
+        spec = importlib.util.find_spec(self.package)
+        if spec is None or not spec.submodule_search_locations:
+            raise FileNotFoundError(f"package {self.package} is not installed")
+        return Path(spec.submodule_search_locations[0]) / self.file
+
+    def inputs(self, seed: int = 0) -> Arrays:
+        """Uniform [0, 1) for floats, small numbers for integers, in the order of the graph."""
+        random = np.random.default_rng(seed)
+        graph = onnx.load(str(self.path)).graph
+        weights = {tensor.name for tensor in graph.initializer}
+        arrays: Arrays = {}
+        for given in graph.input:
+            if given.name in weights:
+                continue
+            kind = onnx.helper.tensor_dtype_to_np_dtype(given.type.tensor_type.elem_type)
+            if given.name == "sr":
+                arrays[given.name] = np.array(16000, dtype=kind)
+            elif np.issubdtype(kind, np.integer):
+                arrays[given.name] = random.integers(0, 255, self.shapes[given.name]).astype(kind)
+            else:
+                arrays[given.name] = random.random(self.shapes[given.name]).astype(kind)
+        return arrays
+
+
+def _silero(file: str, shapes: dict[str, tuple[int, ...]]) -> RealModel:
+    return RealModel(file.removesuffix(".onnx"), "silero_vad", f"data/{file}", shapes)
+
+
+_STATE: dict[str, tuple[int, ...]] = {"input": (1, 576), "state": (2, 1, 128)}
+
+MODELS = [
+    RealModel(
+        "basic_pitch",
+        "basic_pitch",
+        "saved_models/icassp_2022/nmp.onnx",
+        {"serving_default_input_2:0": (1, 43844, 1)},
+        convolutional=True,
+    ),
+    RealModel("magika", "magika", "models/standard_v3_3/model.onnx", {"bytes": (1, 2048)}),
+    RealModel("nudenet", "nudenet", "320n.onnx", {"images": (1, 3, 320, 320)}, convolutional=True),
+    RealModel(
+        "ppocr_det",
+        "rapidocr_onnxruntime",
+        "models/ch_PP-OCRv4_det_infer.onnx",
+        {"x": (1, 3, 640, 640)},
+        convolutional=True,
+    ),
+    RealModel(
+        "ppocr_rec",
+        "rapidocr_onnxruntime",
+        "models/ch_PP-OCRv4_rec_infer.onnx",
+        {"x": (1, 3, 48, 320)},
+        convolutional=True,
+    ),
+    RealModel(
+        "ppocr_cls",
+        "rapidocr_onnxruntime",
+        "models/ch_ppocr_mobile_v2.0_cls_infer.onnx",
+        {"x": (1, 3, 48, 192)},
+        convolutional=True,
+    ),
+    _silero("silero_vad.onnx", _STATE),
+    _silero("silero_vad_16k_op15.onnx", _STATE),
+    _silero(
+        "silero_vad_16k_sequence.onnx", {"input": (1, 576), "h": (1, 1, 128), "c": (1, 1, 128)}
+    ),
+    _silero("silero_vad_half.onnx", _STATE),
+    _silero("silero_vad_op18_ifless.onnx", _STATE),
+    _silero("silero_vad_openvino_16k.onnx", _STATE),
+]
+
+
+def save(path: Path, arrays: Arrays) -> None:
+    """Write arrays to an .npz file."""
+    np.savez(path, allow_pickle=False, **arrays)
+
+
+def session(path: Path | bytes, *, optimise: bool = True) -> onnxruntime.InferenceSession:
+    """Open a session of one thread."""
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    options.inter_op_num_threads = 1
+    options.log_severity_level = 4
+    if not optimise:
+        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    source = path if isinstance(path, bytes) else str(path)
+    return onnxruntime.InferenceSession(source, options, providers=["CPUExecutionProvider"])
+
+
+def hidden_values(model: RealModel, inputs: Arrays) -> Arrays:
+    """Every value of the main graph as ONNX Runtime computes it, optimisations off."""
+    proto = onnx.load(str(model.path))
+    known = {output.name for output in proto.graph.output}
+    for node in proto.graph.node:
+        for output in node.output:
+            if output and output not in known:
+                proto.graph.output.append(onnx.ValueInfoProto(name=output))
+                known.add(output)
+    runner = session(proto.SerializeToString(), optimise=False)
+    names = [output.name for output in runner.get_outputs()]
+    values = runner.run(names, inputs)
+    return {
+        name: value
+        for name, value in zip(names, values, strict=True)
+        if isinstance(value, np.ndarray)
+    }
