@@ -1,5 +1,6 @@
 // Operators that make tensors: constants, ranges, diagonals.
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -274,9 +275,16 @@ struct Range {
   void operator()(Frame<S>& frame) const {
     for (std::size_t i = 0; i < 3; ++i) frame.exact(i);
     const S start = frame.input(0)[0], delta = frame.input(2)[0];
-    Array<S> y(frame.output_shape(0));
-    for (std::int64_t i = 0; i < y.size(); ++i) y[i] = start + constant<S>(i) * delta;
-    frame.output(0, y);
+    const Shape shape = frame.output_shape(0);
+    Settler<S> y(frame.call().output_type(0), shape);
+    std::array<S, 1024> piece;
+    for (std::int64_t begin = 0; begin < shape[0]; begin += std::ssize(piece)) {
+      const std::int64_t count = std::min<std::int64_t>(std::ssize(piece), shape[0] - begin);
+      for (std::int64_t i = 0; i < count; ++i)
+        piece[static_cast<std::size_t>(i)] = start + constant<S>(begin + i) * delta;
+      y.put(begin, count, piece.data());
+    }
+    frame.output(0, y.finish());
   }
 };
 
