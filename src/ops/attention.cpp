@@ -35,7 +35,8 @@ HeadDims head_dims(const Site& site) {
   h.size = packed ? divided(q[2], h.heads) : q[3];
   h.value_size = packed ? divided(v[2], h.kv_heads) : v[3];
   h.past = 0;
-  if (site.has_input(kPastKey)) h.past = site.dims(kPastKey) ? (*site.dims(kPastKey))[2] : Dim();
+  const Dims* past = site.dims(kPastKey);
+  if (site.has_input(kPastKey)) h.past = past && past->size() == 4 ? (*past)[2] : Dim();
   h.keys = h.past + h.fresh;
   return h;
 }
