@@ -221,7 +221,6 @@ void evaluate_top_k(Call& call) {
   if (call.outputs.size() > 1) call.outputs[1] = std::move(places);
 }
 
-// The order that version 11 leaves open with sorted=0 is that of the input in some runtimes.
 Operator top_k() {
   return {.name = "TopK",
           .versions = {1, 10, 11, 24},
