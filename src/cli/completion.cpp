@@ -41,6 +41,7 @@ std::vector<Entry> entries_of(const CLI::App& program) {
 
 std::string words(const std::vector<Option>& options) {
   std::vector<std::string> names;
+  names.reserve(options.size());
   for (const Option& option : options) names.push_back(option.name);
   return fmt::format("{}", fmt::join(names, " "));
 }
