@@ -1,0 +1,18 @@
+"""The ways in which a worker says no."""
+
+
+class Unsupported(Exception):
+    """The framework has no such operator, type or option; nothing is wrong with it."""
+
+
+class Failed(Exception):
+    """The framework, or the data, is at fault."""
+
+
+class NodeError(Exception):
+    """What went wrong at a node: the exception is the cause."""
+
+    def __init__(self, node, cause):
+        """Keep both."""
+        Exception.__init__(self, str(cause))
+        self.node, self.cause = node, cause

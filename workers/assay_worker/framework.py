@@ -1,0 +1,165 @@
+"""What a worker needs of a framework, and what all frameworks with a table share."""
+
+import importlib
+import os
+
+from . import control, table
+from .failure import Failed, Unsupported
+from .program import Evaluation, Program
+
+
+class Framework(object):
+    """A framework in a mode ("" is the plain one). Nothing is imported before `start`."""
+
+    name = ""
+    modes = ("",)
+
+    def __init__(self, mode):
+        """Take one of `modes`."""
+        self.mode = mode
+
+    def start(self, threads, seed):
+        """Import the framework and set it up."""
+        raise NotImplementedError
+
+    def version(self):
+        """Return the framework's version text."""
+        raise NotImplementedError
+
+    def operators(self):
+        """Return (names that are there, {name: why not}); other domains as "domain.Name"."""
+        raise NotImplementedError
+
+    def load(self, data, folder):
+        """Return a Loaded of an ONNX file's bytes; `folder` is where the file's parts lie."""
+        raise NotImplementedError
+
+
+class Loaded(object):
+    """A model, ready to run."""
+
+    def run(self, inputs, outputs, hidden):
+        """Return (outputs, hidden values): dictionaries of Arrays, lists, None, by name.
+
+        `inputs` are the same by name; `outputs` the names wanted, all if empty.
+        """
+        raise NotImplementedError
+
+
+class TableFramework(Framework):
+    """A framework whose rows are functions over its own tensors."""
+
+    rows_modules = ()  # names below the framework's package
+
+    def start(self, threads, seed):
+        """Import the framework, then its rows."""
+        self.root = self.import_root(threads, seed)
+        package = type(self).__module__.rpartition(".")[0]
+        modules = [importlib.import_module(package + "." + name) for name in self.rows_modules]
+        self.rows, self.missing = table.collect(modules, self.root, self.version())
+        self.control = control.rows(self)
+
+    def import_root(self, threads, seed):
+        """Return the framework's module, imported and set up."""
+        raise NotImplementedError
+
+    def version(self):
+        """Return the version that the module tells."""
+        return self.root.__version__
+
+    def operators(self):
+        """Return what the table has, and why it lacks the others that it names."""
+        return sorted(self.rows), self.missing
+
+    def row(self, node):
+        """Return the row of a node."""
+        name = "%s.%s" % (node.domain, node.op) if node.domain else node.op
+        row = self.rows.get(name) or self.control.get(name)
+        if row is None:
+            raise Unsupported(name)
+        return row
+
+    def load(self, data, folder):
+        """Read the model; say all that the table lacks at once."""
+        program = Program(data, folder)
+        names = sorted("%s.%s" % pair if pair[0] else pair[1] for pair in program.operators())
+        lacking = [n for n in names if n not in self.rows and n not in self.control]
+        if lacking:
+            raise Unsupported(", ".join(lacking))
+        return LoadedProgram(self, program)
+
+    # What a framework adds: its tensors from Arrays and back, and how a mode compiles.
+
+    def put(self, array):
+        """Return an Array as the framework's tensor."""
+        raise NotImplementedError
+
+    def take(self, value):
+        """Return the framework's tensor as an Array."""
+        raise NotImplementedError
+
+    def constant(self, array):
+        """Return a tensor of the file, which is known when a mode compiles."""
+        return self.put(array)
+
+    def compiled(self, function, inputs):
+        """Return a function of the same inputs (a dictionary) that a mode has compiled."""
+        raise NotImplementedError
+
+
+class LoadedProgram(Loaded):
+    """A program on a framework's table."""
+
+    def __init__(self, framework, program):
+        """Put the file's tensors into the framework once."""
+        self.framework, self.program = framework, program
+        self.constants = {
+            name: framework.constant(array) for name, array in program.graph.initializers
+        }
+        self.compiled = {}  # by the inputs' types and shapes
+
+    def run(self, inputs, outputs, hidden):
+        """Evaluate; a mode that compiles does so once for inputs of one kind."""
+        given = {name: self._put(value) for name, value in inputs.items()}
+        absent = [
+            n for n in self.program.graph.inputs if n not in given and n not in self.constants
+        ]
+        if absent:
+            raise Failed("no value for input %s" % ", ".join(absent))
+        seen = {}
+        if hidden or not self.framework.mode:
+            values = self._evaluate(given, seen.__setitem__ if hidden else None)
+        else:
+            values = self._run_compiled(given)
+        wanted = outputs or self.program.graph.outputs
+        results = {name: self._take(values[name]) for name in wanted}
+        return results, {name: self._take(value) for name, value in seen.items()}
+
+    def _evaluate(self, given, watch):
+        values = dict(self.constants)
+        values.update(given)
+        results = Evaluation(self.program, self.framework, watch).run(values)
+        return dict(zip(self.program.graph.outputs, results))
+
+    def _run_compiled(self, given):
+        key = tuple(sorted((name, self.framework.signature(v)) for name, v in given.items()))
+        if key not in self.compiled:
+            self.compiled[key] = self.framework.compiled(lambda v: self._evaluate(v, None), given)
+        return self.compiled[key](given)
+
+    def _put(self, value):
+        if isinstance(value, list):
+            return [self._put(one) for one in value]
+        return value if value is None else self.framework.put(value)
+
+    def _take(self, value):
+        if isinstance(value, (list, tuple)):
+            return [self._take(one) for one in value]
+        return value if value is None else self.framework.take(value)
+
+
+def limit_threads(threads):
+    """Tell the usual numerical libraries, before they load, how many threads to use."""
+    if threads > 0:
+        for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+            os.environ[name] = str(threads)

@@ -1,0 +1,78 @@
+"""The messages between engine and worker; src/backends/protocol.proto is the same for the engine."""
+
+from .wire import BYTES, DOUBLE, INT, TEXT, Message
+
+
+class Tensor(Message):
+    """Elements as they lie in ONNX files, here or in the arena; texts apart."""
+
+    FIELDS = {
+        1: ("type", INT, False),  # TensorProto.DataType
+        2: ("dims", INT, True),
+        3: ("data", BYTES, False),
+        4: ("in_arena", INT, False),
+        5: ("offset", INT, False),
+        6: ("length", INT, False),
+        7: ("texts", BYTES, True),
+    }
+
+
+class Value(Message):
+    """A tensor, a sequence, an optional with at most one element, or a map (keys, values)."""
+
+    ABSENT, TENSOR, SEQUENCE, OPTIONAL, MAP = range(5)
+
+
+Value.FIELDS = {
+    1: ("kind", INT, False),
+    2: ("tensor", Tensor, False),
+    3: ("elements", Value, True),
+}
+
+
+class Named(Message):
+    """A value and its name."""
+
+    FIELDS = {1: ("name", TEXT, False), 2: ("value", Value, False)}
+
+
+class Request(Message):
+    """What the engine asks: `verb` says which of the other fields count."""
+
+    FIELDS = {
+        1: ("id", INT, False),
+        2: ("verb", TEXT, False),  # hello, load, run, fetch, forget, operators
+        3: ("model", TEXT, False),  # the name under which a model or a run's values stay here
+        4: ("bytes", BYTES, False),  # load: an ONNX file's content
+        5: ("path", TEXT, False),  # load: or where it is
+        6: ("inputs", Named, True),
+        7: ("outputs", TEXT, True),
+        8: ("hidden", INT, False),  # run: answer the value of every node
+        9: ("keep", INT, False),  # run: answer no values; they stay here for fetch
+        10: ("threads", INT, False),
+        11: ("seed", INT, False),
+        12: ("token", TEXT, False),  # hello: what the arena starts with, if it is shared
+        13: ("repeat", INT, False),  # run: so many times, and tell the fastest
+    }
+
+
+class Reply(Message):
+    """What the worker answers."""
+
+    FIELDS = {
+        1: ("id", INT, False),
+        2: ("status", TEXT, False),  # ok, unsupported, failed
+        3: ("message", TEXT, False),
+        4: ("node", TEXT, False),
+        5: ("op", TEXT, False),
+        6: ("values", Named, True),
+        7: ("hidden", Named, True),
+        8: ("seconds", DOUBLE, False),  # of the framework's own work
+        9: ("framework", TEXT, False),
+        10: ("version", TEXT, False),
+        11: ("python", TEXT, False),
+        12: ("operators", TEXT, True),
+        13: ("shared", INT, False),
+        14: ("missing", Named, True),  # operators: those that are not there
+        15: ("reasons", TEXT, True),  # and why, in the same order
+    }
