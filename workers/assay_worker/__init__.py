@@ -1,1 +1,1 @@
-"""Runs models on a deep-learning framework for Assay, as a process of its own (Python 3.6 and newer)."""
+"""Runs models on a deep-learning framework for Assay, as a process of its own."""

@@ -140,7 +140,7 @@ def from_proto(proto, folder):
 
 
 def _from_int32(proto, shape, kind):
-    """The standard keeps all narrower types as 32-bit integers: their bits, or packed bytes."""
+    """Read narrower types, which the standard keeps as 32-bit integers: bits or packed bytes."""
     numbers = np.array([n & 0xFFFFFFFF for n in proto.int32_data], np.uint32)
     if proto.data_type in NARROW_BITS or proto.data_type in (17, 18, 19, 20, 24, 27, 28):
         return Array(proto.data_type, shape, numbers.astype(np.uint8).tobytes())

@@ -91,7 +91,7 @@ class Channel(object):
         """Write a message whole."""
         data = encode(message)
         data = memoryview(write_varint(len(data)) + data)
-        while len(data):
+        while data:
             data = data[os.write(self.target, data) :]
         if self.outward is not None:
             self.outward.used = 0

@@ -1,4 +1,4 @@
-"""The messages between engine and worker; src/backends/protocol.proto is the same for the engine."""
+"""The messages between engine and worker; src/backends/protocol.proto is the engine's side."""
 
 from .wire import BYTES, DOUBLE, INT, TEXT, Message
 

@@ -100,7 +100,7 @@ class Program(object):
         return Graph(nodes, list(proto.input), list(proto.output), [])
 
     def operators(self):
-        """Return (domain, name) of each operator that is called anywhere, without the file's own."""
+        """Return (domain, name) of each operator that is called, without the file's own."""
         found = set()
         self._collect(self.graph.nodes, found)
         return found

@@ -67,7 +67,7 @@ def numbers(version):
 
 
 def collect(modules, root, version):
-    """Return the rows of modules that a framework (its root module) of a version has, and why not."""
+    """Return the rows that a framework of a version has, and for the others why not."""
     rows, missing, release = {}, {}, numbers(version)
     for module in modules:
         missing.update(getattr(module, "MISSING", {}))

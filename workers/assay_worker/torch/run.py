@@ -7,8 +7,14 @@ from ..failure import Unsupported
 from ..framework import TableFramework, limit_threads
 
 # Types that numpy lacks, by their name in torch; their bytes pass as integers of the same width.
-_MORE = {16: ("bfloat16", np.int16), 17: ("float8_e4m3fn", np.uint8), 18: ("float8_e4m3fnuz", np.uint8),
-         19: ("float8_e5m2", np.uint8), 20: ("float8_e5m2fnuz", np.uint8), 24: ("float8_e8m0fnu", np.uint8)}  # fmt: skip
+_MORE = {
+    16: ("bfloat16", np.int16),
+    17: ("float8_e4m3fn", np.uint8),
+    18: ("float8_e4m3fnuz", np.uint8),
+    19: ("float8_e5m2", np.uint8),
+    20: ("float8_e5m2fnuz", np.uint8),
+    24: ("float8_e8m0fnu", np.uint8),
+}
 
 
 class Torch(TableFramework):
