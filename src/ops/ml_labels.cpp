@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "graph/names.h"
 #include "patterns/array.h"
 
 namespace assay {
@@ -40,7 +41,7 @@ double number_of(const std::string& text) {
   char* end = nullptr;
   const double value = std::strtod(text.c_str(), &end);
   if (end == text.c_str() || *end != '\0')
-    throw EvaluationError("CastMap.number", fmt::format("'{}' is no number", text));
+    throw EvaluationError("CastMap.number", fmt::format("{} is no number", in_quotes(text)));
   return value;
 }
 
