@@ -19,6 +19,8 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kErrorsKept = 4096;
 constexpr std::uint64_t kLongestMessage = (std::uint64_t{1} << 31) - 1;  // as protobuf has it
+constexpr double kLastMoments = 0.25;  // seconds between the end of the output and the exit
+constexpr char kReplyStart = 0x08;     // the key of Reply.id
 constexpr int kLookMilliseconds = 20;  // between two looks at a worker's memory
 
 std::string make_token() {
@@ -65,6 +67,10 @@ class Channel::Exchange {
       const std::optional<std::pair<std::size_t, std::size_t>> frame = find_frame();
       if (!frame) continue;
       if (frame->second > kLongestMessage) return broke("announced a message of absurd length");
+      // A reply begins with its number; whatever was printed into the pipe does not.
+      if (incoming_.size() > frame->first && incoming_[frame->first] != kReplyStart) {
+        return broke("sent what is no message");
+      }
       if (incoming_.size() < frame->first + frame->second) continue;
       if (incoming_.size() > frame->first + frame->second) return broke("sent more than a reply");
       if (!reply.ParseFromArray(incoming_.data() + frame->first, static_cast<int>(frame->second)))
@@ -85,11 +91,17 @@ class Channel::Exchange {
   std::optional<Answer> step() {
     pollfd files[] = {{channel_.process_.output(), POLLIN, 0},
                       {channel_.process_.errors(), POLLIN, 0},
-                      {sent_ < outgoing_.size() ? channel_.process_.input() : -1, POLLOUT, 0}};
-    poll(files, 3, wait_milliseconds());
+                      {sent_ < outgoing_.size() ? channel_.process_.input() : -1, POLLOUT, 0},
+                      {channel_.process_.death(), POLLIN, 0}};
+    poll(files, 4, wait_milliseconds());
     if (files[1].revents != 0) channel_.drain_errors();
     if (files[2].revents != 0) send_some();
-    if (files[0].revents != 0 && !receive_some()) return ended();
+    if (files[0].revents != 0) {
+      if (!receive_some()) return ended();
+    } else if (files[3].revents != 0) {
+      // What it started may hold its output open, so that no end of it would ever come.
+      return ended();
+    }
     if (deadline_ && Clock::now() >= *deadline_) {
       return channel_.fatal(Outcome::hung, fmt::format("no answer within {} s", limits_.seconds));
     }
@@ -128,7 +140,7 @@ class Channel::Exchange {
   }
 
   Answer ended() {
-    const std::optional<Ending> ending = channel_.process_.ending(1);
+    const std::optional<Ending> ending = channel_.process_.ending(kLastMoments);
     return channel_.fatal(Outcome::crashed,
                           ending ? ending->text() : "it closed its output and went on");
   }
@@ -186,6 +198,12 @@ std::optional<Answer> Channel::exchange(protocol::Request& request, protocol::Re
   }
   if (inward_) inward_->clear(token_.size());
   return trouble;
+}
+
+bool Channel::ready() {
+  pollfd output = {process_.output(), POLLIN, 0};
+  if (alive_ && poll(&output, 1, 0) != 0) fatal(Outcome::crashed, "");
+  return alive_;
 }
 
 Answer Channel::fatal(Outcome outcome, const std::string& reason) {

@@ -38,7 +38,8 @@ class Channel {
   // fatal: the worker is killed, and the Answer says why.
   std::optional<Answer> exchange(protocol::Request& request, protocol::Reply& reply,
                                  const WorkerLimits& limits);
-  bool open() const { return alive_; }
+  // Whether it runs and waits for a request; one that died or spoke between two is of no use.
+  bool ready();
   pid_t id() const { return process_.id(); }
 
   // Tensors beside the messages: only after the worker has shown that it reads the same arena.

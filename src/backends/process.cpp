@@ -8,6 +8,7 @@
 #include <fstream>
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -81,6 +82,7 @@ Result<Process> Process::start(const ProcessCommand& command) {
   process.input_ = std::move(input->ours);
   process.output_ = std::move(output->ours);
   process.errors_ = std::move(errors->ours);
+  process.death_ = Descriptor(static_cast<int>(syscall(SYS_pidfd_open, *id, 0)));
   for (const int descriptor : {process.input(), process.output(), process.errors()}) {
     fcntl(descriptor, F_SETFL, O_NONBLOCK);
   }
@@ -94,6 +96,7 @@ Process& Process::operator=(Process&& other) noexcept {
     input_ = std::move(other.input_);
     output_ = std::move(other.output_);
     errors_ = std::move(other.errors_);
+    death_ = std::move(other.death_);
     ending_ = other.ending_;
   }
   return *this;

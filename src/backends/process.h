@@ -53,6 +53,7 @@ class Process {
   int input() const { return input_.number(); }
   int output() const { return output_.number(); }
   int errors() const { return errors_.number(); }
+  int death() const { return death_.number(); }  // readable once it has ended; -1: not to be had
   pid_t id() const { return id_; }
   void close_input() { input_.reset(); }
 
@@ -76,7 +77,7 @@ class Process {
     operator pid_t() const { return id; }  // NOLINT(google-explicit-constructor)
   };
   Owned id_;
-  Descriptor input_, output_, errors_;
+  Descriptor input_, output_, errors_, death_;
   std::optional<Ending> ending_;
 };
 

@@ -47,7 +47,7 @@ class Worker {
                                                const WorkerOptions& options);
 
   const WorkerIdentity& identity() const { return identity_; }
-  bool alive() const { return channel_.open(); }
+  bool alive() { return channel_.ready(); }
   bool shares_memory() const { return channel_.shared(); }
   pid_t id() const { return channel_.id(); }
 
