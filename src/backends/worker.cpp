@@ -93,7 +93,6 @@ Answer Worker::run(const Job& job, const WorkerLimits& limits, bool keep) {
   request.set_model(kModel);
   request.set_hidden(job.hidden);
   request.set_keep(keep);
-  request.set_repeat(job.repeat);
   for (const std::string& name : job.outputs) request.add_outputs(name);
   for (const auto& [name, value] : job.inputs) {
     protocol::Named& input = *request.add_inputs();

@@ -26,7 +26,6 @@ struct Job {
   NamedValues inputs{};
   std::vector<std::string> outputs{};  // that are wanted; none: all
   bool hidden = false;                 // the values of all nodes too
-  int repeat = 1;
 };
 
 struct OperatorList {

@@ -55,7 +55,8 @@ class TableFramework(Framework):
         """Import the framework, then its rows."""
         self.root = self.import_root(threads, seed)
         package = type(self).__module__.rpartition(".")[0]
-        modules = [importlib.import_module(package + "." + name) for name in self.rows_modules]
+        places = [package + "." + name if package else name for name in self.rows_modules]
+        modules = [importlib.import_module(place) for place in places]
         self.rows, self.missing = table.collect(modules, self.root, self.version())
         self.control = control.rows(self)
 
