@@ -221,7 +221,7 @@ def test_without_shared_memory(assay: Assay, tmp_path: Path, own_folders: Path) 
     )
     model = one_node(tmp_path, "Add", inputs=2, shape=(300, 1000))
     data = {n: np.random.default_rng(0).random((300, 1000), np.float32) for n in "XZ"}
-    np.savez(tmp_path / "in.npz", **data)
+    np.savez(tmp_path / "in.npz", X=data["X"], Z=data["Z"])
     for backend in ("remote", "unruly"):
         out = tmp_path / f"{backend}.npz"
         done = assay(
