@@ -127,7 +127,9 @@ void require_granularity(Check& c, std::string_view x, std::string_view scale,
   if (!points || !is_single(*points) || !is_single(*scales)) c.same_shape(scale, zero_point);
   if (is_single(*scales)) return;
   const auto rank = static_cast<std::int64_t>(data->size());
-  if (rank == 0) return void(c.shape(false, "granularity", "a single scale", to_text(*scales)));
+  if (rank == 0 || c.site.version() < 13)
+    return void(c.shape(false, "granularity", "a single scale", to_text(*scales)));
+  if (c.site.version() < 21 && !c.rank(scale, exactly(1))) return;
   const std::int64_t given = c.site.integer("axis", 1);
   const auto axis = normalize_axis(given, rank);
   if (rank > 1 && !c.axis("axis", given, between(-rank, rank - 1))) return;
