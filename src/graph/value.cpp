@@ -16,6 +16,7 @@ Value Value::bounded(Tensor values, std::vector<double> errors) {
 Value Value::ranges(ElementType type, Shape shape, std::vector<Interval> ranges) {
   Value value(Tensor(type, std::move(shape)));
   ASSAY_CHECK(static_cast<std::int64_t>(ranges.size()) == value.tensor_.size());
+  if (ranges.empty()) return value;  // of nothing, all is known
   value.ranges_ = std::make_shared<const std::vector<Interval>>(std::move(ranges));
   return value;
 }

@@ -237,9 +237,29 @@ void require_imputer(Check& c) {
              "one imputed value, or one a feature", fmt::format("{}", count));
 }
 
+// Numbers that are not exact: at each category they are, are not, or may be.
+struct CategoryRanges {
+  template <class S>
+  void operator()(Frame<S>& f) const {
+    const std::vector<std::int64_t> numbers = f.site().integers("cats_int64s");
+    const Array<S> categories = load<S>(Value(make_vector(numbers))), x = f.input(0);
+    Array<S> y(f.output_shape(0));
+    for (std::int64_t i = 0; i < x.size(); ++i)
+      for (std::size_t k = 0; k < numbers.size(); ++k) {
+        const auto here = numbers.begin() + static_cast<std::ptrdiff_t>(k);
+        if (std::find(numbers.begin(), here, *here) != here) continue;  // the first of equals
+        y[i * categories.size() + static_cast<std::int64_t>(k)] =
+            select(equal(truncate(x[i]), categories.data[k]), constant<S>(1.0), zero<S>());
+      }
+    f.output(0, y);
+  }
+};
+
 // One at the place of the category, zero elsewhere.
 void evaluate_one_hot(Call& call) {
-  const Tensor& x = call.exact(0);
+  static const Meaning kRanges = compute<CategoryRanges>(Pattern::generate);
+  if (!call.input(0).exact()) return kRanges.evaluate(call);
+  const Tensor& x = call.input(0).tensor();
   const std::vector<std::string> words = call.site.texts("cats_strings");
   const std::vector<std::int64_t> numbers = call.site.integers("cats_int64s");
   const bool text = x.type() == ElementType::string;

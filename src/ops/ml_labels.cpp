@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "patterns/array.h"
+#include "patterns/compute.h"
 
 namespace assay {
 
@@ -83,7 +83,30 @@ std::string key_at(const Tensor& tensor, std::int64_t i) {
   return std::isnan(x) ? "nan" : fmt::format("{}", x == 0 ? 0.0 : x);
 }
 
+// Numbers that are not exact have the value of each key that they may be.
+struct EncodedRanges {
+  template <class S>
+  void operator()(Frame<S>& f) const {
+    const Tensor keys = list_of(f.site(), "keys"), values = list_of(f.site(), "values");
+    const Array<S> from = load<S>(Value(keys)), to = load<S>(Value(values));
+    const S otherwise = load<S>(Value(default_of(f.site(), values.type())))[0];
+    Array<S> x = f.input(0);
+    for (S& element : x.data) {
+      S found = otherwise;
+      for (std::int64_t k = 0; k < keys.size(); ++k) {  // the last of equal keys counts
+        const bool nan = is_real(keys.type()) && std::isnan(keys.real(k));
+        found = select(nan ? is_nan(element) : equal(element, from[k]), to[k], found);
+      }
+      element = found;
+    }
+    f.output(0, x);
+  }
+};
+
 void evaluate_encoder(Call& call) {
+  static const Meaning kRanges = compute<EncodedRanges>(Pattern::generate);
+  if (!call.input(0).exact() && call.output_type(0) != ElementType::string)
+    return kRanges.evaluate(call);
   const Tensor &x = call.exact(0), keys = list_of(call.site, "keys"),
                values = list_of(call.site, "values");
   std::map<std::string, std::size_t> table;  // the last of equal keys counts
