@@ -76,7 +76,7 @@ struct Outcome {
     const std::size_t open = message.rfind('(');
     return open == std::string::npos ? values.error().kind : message.substr(open);
   }
-  bool wrong_type() const { return rule().ends_with("type)"); }
+  bool wrong_type() const { return rule().ends_with(".type)") || rule().ends_with(".same-type)"); }
 };
 
 bool same_value(const Value& a, const Value& b) {
