@@ -74,6 +74,8 @@ def GridSample(node, x, grid):
     for axis, extent in enumerate(x.shape[2:]):
         at = grid[..., x.ndim - 3 - axis]  # x comes first
         places.append((at + 1) * (extent - 1) / 2 if corners else ((at + 1) * extent - 1) / 2)
+    if order == 0:  # halves go to the even neighbor in ONNX, away from zero in SciPy and JAX
+        places = [jnp.round(at) for at in places]
     outside = _OUTSIDE[node.get("padding_mode", "zeros"), corners]
 
     def sample(image, at):

@@ -21,7 +21,10 @@ Atanh = call("numpy.arctanh")
 
 
 def BitCast(node, x):
-    return lax.bitcast_convert_type(x, kind(node["to"]))
+    to = kind(node["to"])
+    if bool in (x.dtype, to):  # which bitcast_convert_type refuses, and names view for
+        return x.view(to)
+    return lax.bitcast_convert_type(x, to)
 
 
 def BitShift(node, x, y):
@@ -105,7 +108,12 @@ def HardSigmoid(node, x):
 
 
 HardSwish = call("nn.hard_swish")
-Identity = call("nn.identity")
+
+
+def Identity(node, x):
+    if x is None or isinstance(x, list):
+        unsupported("sequences and optional values")
+    return jax.nn.identity(x)
 
 
 def IsInf(node, x):
