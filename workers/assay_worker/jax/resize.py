@@ -33,7 +33,9 @@ class Axis(object):
         if self.mode == "asymmetric":
             return i / self.scale
         if self.mode == "align_corners":
-            return 0.0 if self.after == 1 else i * (self.before - 1.0) / (self.after - 1)
+            return (
+                0.0 if self.after == 1 else i * (self.before - 1) / (self.scale * self.before - 1)
+            )
         if self.mode == "half_pixel_symmetric":
             shift = self.before / 2.0 * (1 - self.after / (self.scale * self.before))
             return shift + (i + 0.5) / self.scale - 0.5
@@ -41,7 +43,7 @@ class Axis(object):
             start, end = self.region
             if self.after == 1:
                 return 0.5 * (start + end) * (self.before - 1)
-            step = (end - start) * (self.before - 1) / (self.after - 1)
+            step = (end - start) * (self.before - 1) / (self.scale * self.before - 1)
             return start * (self.before - 1) + i * step
         return unsupported("coordinates %s" % self.mode)
 
@@ -64,6 +66,9 @@ def resize(node, x, region, scales, sizes):
         return _nearest(node, x, axes)
     if mode == "cubic":
         return _cubic(node, x, axes)
+    small = any(one.scale < 1 for one in axes.values())
+    if node.get("antialias", 0) and small and not node.get("exclude_outside", 0):
+        unsupported("antialiased samples beyond the edge")
     plain = all(one.plain() for one in axes.values())
     if node.get("antialias", 0) and not plain:
         return _scaled(node, x, axes, "linear")
