@@ -35,6 +35,8 @@ def GridSample(node, x, grid):
     modes = {"bilinear": "bilinear", "linear": "bilinear", "nearest": "nearest"}
     modes.update({"cubic": "bicubic", "bicubic": "bicubic"})
     mode = modes.get(node.get("mode", "linear"), node.get("mode"))
+    if mode == "bicubic" and (x.dim() != 4 or RELEASE < (1, 7)):
+        unsupported("cubic sampling of %d-d tensors" % x.dim())
     return functional.grid_sample(
         x,
         grid,

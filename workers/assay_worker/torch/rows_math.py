@@ -168,7 +168,8 @@ def Or(node, a, b):
 
 
 def Pow(node, a, b):
-    return torch.pow(a, b).to(a.dtype)
+    base = a if RELEASE >= (1, 5) else a.to(torch.result_type(a, b))
+    return torch.pow(base, b).to(a.dtype)
 
 
 def PRelu(node, x, slope):

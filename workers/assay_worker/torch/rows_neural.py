@@ -200,13 +200,15 @@ def MaxUnpool(node, x, index, output_shape=None):
         (extent - 1) * stride - pads[n] - pads[n + rank] + k
         for n, (extent, stride, k) in enumerate(zip(x.shape[2:], strides, kernel))
     ]
-    # The places are in planes of the plain size, even where the result is larger.
+    # Places are those in planes of the plain size, even where the result is larger.
     plain = torch.zeros(1).expand(list(x.shape[:2]) + extents)
     index = index - _plane_starts(plain, index)
+    y = function(x, index, kernel, strides, pads[:rank], list(x.shape[:2]) + extents)
     wanted = ints(output_shape)
-    if wanted is not None and wanted[2:] != extents:
-        return function(x, index, kernel, strides, 0, wanted)
-    return function(x, index, kernel, strides, pads[:rank], list(x.shape[:2]) + extents)
+    if wanted is None or wanted[2:] == extents:
+        return y
+    more = [want - have for want, have in zip(wanted[2:], extents)]
+    return functional.pad(y, interleaved([0] * rank, more))
 
 
 def NegativeLogLikelihoodLoss(node, x, target, weight=None):

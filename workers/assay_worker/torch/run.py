@@ -17,8 +17,14 @@ _MORE = {
     20: ("float8_e5m2fnuz", np.uint8),
     24: ("float8_e8m0fnu", np.uint8),
 }
-# How torch says that a function lacks a type.
-_LACKS = (" not implemented for '", "not supported on CPUType for", "Promotion for uint16")
+# How torch says that a function lacks a type, or that it never takes such an option.
+_LACKS = (
+    " not implemented for '",
+    "not supported on CPUType for",
+    "Promotion for uint16",
+    "pad should be ",  # more than half of a pool's kernel
+    "Class values must be ",  # of one_hot
+)
 
 
 class Torch(TableFramework):
