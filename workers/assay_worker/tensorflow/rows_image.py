@@ -36,10 +36,6 @@ def DFT(node, x, length=None, axis=None):
     return tf.stack([tf.math.real(result), tf.math.imag(result)], -1)
 
 
-def HammingWindow(node, size):
-    return _window(tf.signal.hamming_window, node, size)
-
-
 def HannWindow(node, size):
     return _window(tf.signal.hann_window, node, size)
 
@@ -57,6 +53,10 @@ def ImageDecoder(node, data):
     letters = tf.constant([bytes(bytearray([n])) for n in range(256)])
     text = tf.strings.reduce_join(tf.gather(letters, tf.cast(data, tf.int32)))
     form = node.get("pixel_format", "RGB")
+    if ints(data[:2]) == [255, 216]:  # the default is a faster, less exact, transform
+        channels = 1 if form == "Grayscale" else 3
+        picture = tf.io.decode_jpeg(text, channels, dct_method="INTEGER_ACCURATE")
+        return tf.reverse(picture, [2]) if form == "BGR" else picture
     picture = tf.io.decode_image(text, 1 if form == "Grayscale" else 3, expand_animations=False)
     return tf.reverse(picture, [2]) if form == "BGR" else picture
 
@@ -219,7 +219,7 @@ def _clipped(places, length):
 def _place(how, i, factor, length, goal):
     """Return where ONNX samples element i of an axis."""
     if how == "align_corners":
-        return i * (length - 1.0) / (goal - 1) if goal > 1 else 0.0
+        return i * (length - 1.0) / (length * factor - 1) if length * factor != 1 else 0.0
     if how == "asymmetric":
         return i / factor
     if how == "pytorch_half_pixel" and goal <= 1:

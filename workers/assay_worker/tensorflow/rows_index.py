@@ -40,8 +40,8 @@ def OneHot(node, indices, depth, values):
     if not indices.dtype.is_integer:
         indices = tf.cast(indices, tf.int64)
     places = wrapped(indices, count)
-    off, on = values[0], values[1]
-    return tf.one_hot(places, count, on, off, axis=node.get("axis", -1), dtype=values.dtype)
+    axis = node.get("axis", -1) % (rank(indices) + 1)
+    return tf.one_hot(places, count, values[1], values[0], axis=axis, dtype=values.dtype)
 
 
 _WAYS = {"none": "update", "add": "add", "max": "max", "min": "min"}

@@ -23,8 +23,13 @@ def BitCast(node, x):
 
 
 def BitShift(node, x, y):
-    shift = tf.bitwise.left_shift if node["direction"] == "LEFT" else tf.bitwise.right_shift
-    return shift(x, y)
+    # TensorFlow leaves open what a shift by more than the width, or by less than nothing, gives.
+    width, left = x.dtype.size * 8, node["direction"] == "LEFT"
+    far = tf.logical_or(y < 0, y >= tf.cast(width, y.dtype))
+    if x.dtype.min < 0 and not left:
+        return tf.bitwise.right_shift(x, tf.where(far, tf.cast(width - 1, y.dtype), y))
+    shift = tf.bitwise.left_shift if left else tf.bitwise.right_shift
+    return tf.where(far, tf.zeros_like(x), shift(x, y))
 
 
 BitwiseAnd = call("bitwise.bitwise_and")
@@ -138,7 +143,10 @@ def _flat(x, axis):
     return tf.reshape(x, [rows, -1 if rows else 0])
 
 
-Identity = call("identity")
+def Identity(node, x):
+    if x is None or isinstance(x, list):
+        unsupported("sequences and optional values")
+    return tf.identity(x)
 
 
 def IsInf(node, x):

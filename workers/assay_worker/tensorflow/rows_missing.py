@@ -9,6 +9,7 @@ MISSING = {
     "ConcatFromSequence": _NO_SEQUENCES,
     "DeformConv": "tensorflow has no deformable convolution",
     "GridSample": "tensorflow samples no grids",
+    "HammingWindow": "tf.signal has a Hamming window of other coefficients",
     "MaxRoiPool": "tensorflow pools no regions",
     "MelWeightMatrix": "tf.signal defines its mel weights otherwise",
     "Optional": "tensorflow has no optional values",

@@ -42,6 +42,8 @@ class _Window(object):
     def pool(self, x, kind, padding):
         """Pool."""
         if self.dilated:
+            if max(self.strides) > 1:
+                unsupported("strides of a dilated window")
             return tf.nn.pool(x, self.kernel, kind, self.strides, padding, dilations=self.dilations)
         function = tf.nn.max_pool if kind == "MAX" else tf.nn.avg_pool
         return function(x, self.kernel, self.strides, padding)

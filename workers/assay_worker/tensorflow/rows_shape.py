@@ -89,7 +89,7 @@ def Pad(node, x, pads=None, value=None, axes=None):
         x = x[tuple(slice(max(-b, 0), -max(-e, 0) or None) for b, e in both)]
         both = [(max(b, 0), max(e, 0)) for b, e in both]
     if mode == "CONSTANT":
-        return tf.pad(x, both, constant_values=tf.cast(fill, x.dtype))
+        return tf.pad(x, both, constant_values=tf.reshape(tf.cast(fill, x.dtype), []))
     if mode != "REFLECT":
         unsupported("padding by %s" % mode.lower())
     if any(max(pair) >= extent for pair, extent in zip(both, dims(x)) if pair != (0, 0)):
@@ -98,7 +98,10 @@ def Pad(node, x, pads=None, value=None, axes=None):
 
 
 def Range(node, start, limit, delta):
-    return tf.range(start, limit, delta)
+    try:
+        return tf.range(start, limit, delta)
+    except AssertionError:  # what old releases say of the narrow types
+        return unsupported("a range of %s" % start.dtype.name)
 
 
 def Reshape(node, x, shape=None):
@@ -132,8 +135,7 @@ def Slice(node, x, starts=None, ends=None, axes=None, steps=None):
     strides = [1] * len(begins) if steps is None else ints(steps)
     parts = [slice(None)] * rank(x)
     for axis, begin, limit, stride in zip(chosen, begins, limits, strides):
-        begin, limit, stride = [max(-_FAR, min(_FAR, n)) for n in (begin, limit, stride)]
-        parts[axis] = slice(begin, limit, stride)
+        parts[axis] = slice(*[max(-_FAR, min(_FAR, n)) for n in (begin, limit, stride)])
     return x[tuple(parts)]
 
 
@@ -172,7 +174,8 @@ def Transpose(node, x):
 
 
 def Trilu(node, x, k=None):
-    offset = 0 if k is None else ints(k)[0]
+    rows, columns = dims(x)[-2:]
+    offset = 0 if k is None else max(-rows, min(columns, ints(k)[0]))
     if node.get("upper", 1):
         if offset <= 0:
             return tf.linalg.band_part(x, -offset, -1)
