@@ -126,4 +126,27 @@ Result<Capabilities> probe(const BackendName& backend) {
   return known;
 }
 
+std::vector<BackendName> known_backends() {
+  std::vector<BackendName> backends;
+  for (const std::string& name : environment_names()) {
+    Result<Environment> environment = read_environment(name);
+    if (!environment) continue;
+    backends.push_back({name, *environment, ""});
+    for (const std::string& mode : environment->modes) {
+      backends.push_back({name + "-" + mode, *environment, mode});
+    }
+  }
+  return backends;
+}
+
+std::map<std::string, std::vector<std::string>> backends_by_operator() {
+  std::map<std::string, std::vector<std::string>> found;
+  for (const BackendName& backend : known_backends()) {
+    const std::optional<Capabilities> known = remembered(backend);
+    if (!known || !is_installed(backend.environment)) continue;
+    for (const std::string& name : known->operators.present) found[name].push_back(backend.text);
+  }
+  return found;
+}
+
 }  // namespace assay

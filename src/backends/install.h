@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -26,6 +27,12 @@ Result<WorkerCommand> worker_command(const BackendName& backend);
 // Asked once for each release and table, then remembered.
 Result<Capabilities> probe(const BackendName& backend);
 std::optional<Capabilities> remembered(const BackendName& backend);
+
+// Every backend that has a file, with its modes, whether it is installed or not; files that are
+// wrong are left out.
+std::vector<BackendName> known_backends();
+// Of those that are installed and have been asked: who has an operator ("ai.onnx.ml.Scaler").
+std::map<std::string, std::vector<std::string>> backends_by_operator();
 
 using InstallProgress = std::function<void(const std::string& what)>;
 // Does nothing if it is there and up to date. A failure leaves nothing behind and ends with what

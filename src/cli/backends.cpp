@@ -1,5 +1,6 @@
 // assay backends: what can run models here, installing more of it, and checking that it works.
 #include <algorithm>
+#include <map>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -8,6 +9,7 @@
 #include "backends/backend.h"
 #include "backends/install.h"
 #include "cli/command.h"
+#include "cli/ops_page.h"
 #include "cli/terminal.h"
 #include "formats/onnx_export.h"
 #include "generated/version.h"
@@ -57,12 +59,21 @@ Json to_json(const Row& row) {
 
 Row reference_row() {
   Row row{"reference", "assay", kVersion, "", "", true, {}, {}};
-  for (const Operator& entry : catalogue()) {
-    row.operators.push_back(entry.domain.empty() ? std::string(entry.name)
-                                                 : fmt::format("{}.{}", entry.domain, entry.name));
-  }
+  for (const Operator& entry : catalogue()) row.operators.push_back(full_name(entry));
   row.operators.erase(std::unique(row.operators.begin(), row.operators.end()), row.operators.end());
   return row;
+}
+
+// A reason for "*" is that of every operator which is not named otherwise.
+std::vector<std::pair<std::string, std::string>> spelled_out(const OperatorList& operators) {
+  std::map<std::string, std::string> reasons(operators.missing.begin(), operators.missing.end());
+  const auto others = reasons.extract("*");
+  for (const std::string& name : reference_row().operators) {
+    const bool there = std::find(operators.present.begin(), operators.present.end(), name) !=
+                       operators.present.end();
+    if (!there && others) reasons.emplace(name, others.mapped());
+  }
+  return {reasons.begin(), reasons.end()};
 }
 
 Row describe(const BackendName& backend) {
@@ -76,22 +87,17 @@ Row describe(const BackendName& backend) {
   if (!row.installed || !known) return row;
   row.version = known->identity.version;
   row.operators = known->operators.present;
-  row.missing = known->operators.missing;
+  row.missing = spelled_out(known->operators);
   return row;
 }
 
 std::vector<Row> all_rows() {
   std::vector<Row> rows = {reference_row()};
+  for (const BackendName& backend : known_backends()) rows.push_back(describe(backend));
   for (const std::string& name : environment_names()) {
-    const Result<BackendName> plain = parse_backend(name);
-    if (!plain) {
-      rows.push_back({name, "", "", "", plain.error().message, false, {}, {}});
-      continue;
-    }
-    rows.push_back(describe(*plain));
-    for (const std::string& mode : plain->environment.modes) {
-      rows.push_back(describe({name + "-" + mode, plain->environment, mode}));
-    }
+    const Result<Environment> environment = read_environment(name);
+    if (environment) continue;
+    rows.push_back({name, "", "", "", environment.error().message, false, {}, {}});
   }
   return rows;
 }

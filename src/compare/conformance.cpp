@@ -145,7 +145,10 @@ struct TestRun {
         if (!bounded) bounded = evaluate(inputs, Reading::bounded);
         if (!bounded) return false;
         const Agreement bound = within_bound(backend ? value : expected, (*bounded)[i]);
-        if (!bound.agrees) return fail(i, agreement.detail + "; " + bound.detail);
+        if (!bound.agrees) {
+          const std::string bounds = backend ? "outside the rounding bound" : bound.detail;
+          return fail(i, agreement.detail + "; " + bounds);
+        }
         agreement = bound;
       }
       result.detail = agreement.detail;
