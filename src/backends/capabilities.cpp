@@ -1,13 +1,14 @@
 // What a backend can do: asked of its worker once, and remembered beside its environment.
 #include <algorithm>
 #include <fstream>
-#include <sstream>
+#include <set>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "backends/install.h"
 #include "backends/places.h"
+#include "ops/catalogue.h"
 
 namespace assay {
 namespace {
@@ -41,6 +42,23 @@ std::string table_fingerprint(const BackendName& backend) {
   std::size_t hash = 0;
   for (const std::string& part : parts) hash = 31 * hash + std::hash<std::string>()(part);
   return fmt::format("{}-{:x}", backend.environment.fingerprint(), hash);
+}
+
+std::vector<std::string> standard_names() {
+  std::set<std::string> names;
+  for (const Operator& entry : catalogue()) {
+    names.insert(entry.domain.empty() ? std::string(entry.name)
+                                      : fmt::format("{}.{}", entry.domain, entry.name));
+  }
+  return {names.begin(), names.end()};
+}
+
+// Runtimes tell of kernels of their own too, which no model of the standard can call.
+void keep_standard(const std::vector<std::string>& standard, std::vector<std::string>& names) {
+  std::erase_if(names, [&](const std::string& name) {
+    const bool ours = name.find('.') == std::string::npos || name.starts_with("ai.onnx.ml.");
+    return ours && !std::binary_search(standard.begin(), standard.end(), name);
+  });
 }
 
 fs::path memory_file(const BackendName& backend) {
@@ -119,8 +137,10 @@ Result<Capabilities> probe(const BackendName& backend) {
   if (!command) return command.error();
   Result<std::unique_ptr<Worker>> worker = Worker::start(*command, {});
   if (!worker) return about(worker.error());
-  Result<OperatorList> operators = (*worker)->operators({kProbeSeconds, 0});
+  const std::vector<std::string> standard = standard_names();
+  Result<OperatorList> operators = (*worker)->operators(standard, {kProbeSeconds, 0});
   if (!operators) return about(operators.error());
+  keep_standard(standard, operators->present);
   Capabilities known{(*worker)->identity(), *std::move(operators)};
   remember(backend, known);
   return known;

@@ -118,10 +118,12 @@ Answer Worker::fetch(const std::vector<std::string>& names, const WorkerLimits& 
   return to_answer(reply);
 }
 
-Result<OperatorList> Worker::operators(const WorkerLimits& limits) {
+Result<OperatorList> Worker::operators(const std::vector<std::string>& names,
+                                       const WorkerLimits& limits) {
   protocol::Request request;
   protocol::Reply reply;
   request.set_verb("operators");
+  for (const std::string& name : names) request.add_outputs(name);
   if (auto trouble = channel_.exchange(request, reply, limits)) {
     return Error{"environment", trouble->message, {}};
   }

@@ -56,7 +56,8 @@ class Worker {
   // The same, but the values stay in the worker; `fetch` brings those that are named.
   Answer run_and_keep(const Job& job, const WorkerLimits& limits);
   Answer fetch(const std::vector<std::string>& names, const WorkerLimits& limits);
-  Result<OperatorList> operators(const WorkerLimits& limits);
+  // Which of the standard's operators it has.
+  Result<OperatorList> operators(const std::vector<std::string>& names, const WorkerLimits& limits);
 
  private:
   explicit Worker(Channel channel) : channel_(std::move(channel)) {}

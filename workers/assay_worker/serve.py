@@ -37,8 +37,8 @@ class Server(object):
         reply.framework, reply.version = self.framework.name, self.framework.version()
         reply.python = platform.python_version()
 
-    def _operators(self, _, reply):
-        reply.operators, missing = self.framework.operators()
+    def _operators(self, request, reply):
+        reply.operators, missing = self.framework.operators(list(request.outputs))
         reply.missing = [Named(name=name) for name in sorted(missing)]
         reply.reasons = [missing[name] for name in sorted(missing)]
 
