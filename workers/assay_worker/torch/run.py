@@ -90,6 +90,8 @@ class Torch(TableFramework):
             name, bits = _MORE[array.type]
             kind = getattr(self.root, name, None)
             if kind is not None and hasattr(self.root, "float8_e5m2"):
+                if not array.count():
+                    return self.root.zeros(array.shape, dtype=kind)
                 raw = np.frombuffer(array.data, bits).reshape(array.shape).copy()
                 return self.root.from_numpy(raw).view(kind)
         elements = array.numpy()
