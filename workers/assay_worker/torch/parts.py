@@ -121,7 +121,7 @@ def padding(node, x, kernel, strides, dilations):
         return [0] * rank, [0] * rank
     begins, ends = [], []
     for extent, k, stride, dilation in zip(x.shape[2:], kernel, strides, dilations):
-        out = -(-extent // stride)
+        out = -(-extent // (stride or 1))  # torch is to refuse strides of nothing, not this
         total = max(0, (out - 1) * stride + (k - 1) * dilation + 1 - extent)
         less, more = total // 2, total - total // 2
         begins.append(less if auto == "SAME_UPPER" else more)

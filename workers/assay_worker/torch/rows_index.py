@@ -3,7 +3,7 @@
 import torch
 from torch.nn import functional
 
-from ..table import composed, since, unsupported
+from ..table import composed, unsupported
 from .parts import RELEASE, number, wrapped
 
 _REDUCTIONS = {"add": "sum", "mul": "prod", "max": "amax", "min": "amin"}
@@ -98,7 +98,6 @@ def ScatterND(node, x, index, updates):
     return torch.index_reduce(flat, 0, place.reshape(-1), rows, mode).reshape(x.shape)
 
 
-@since("1.5")
 @composed
 def TensorScatter(node, cache, update, starts=None):
     axis = node.get("axis", -2) % cache.dim()

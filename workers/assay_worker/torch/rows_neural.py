@@ -124,7 +124,7 @@ def GlobalMaxPool(node, x):
 def GroupNormalization(node, x, scale, bias):
     groups = node["num_groups"]
     if node.opset < 21:  # one scale for a group
-        repeats = x.shape[1] // groups
+        repeats = x.shape[1] // scale.shape[0]
         scale, bias = (part.repeat_interleave(repeats) for part in (scale, bias))
     return functional.group_norm(x, groups, scale, bias, node.get("epsilon", 1e-5))
 

@@ -3,7 +3,7 @@
 import torch
 from torch.nn import functional
 
-from ..table import call, composed, since, unsupported
+from ..table import call, composed, unsupported
 from .parts import RELEASE, axes_of, flattened, number
 
 
@@ -134,7 +134,6 @@ def TopK(node, x, k=None):
     return tuple(torch.topk(x, count, node.get("axis", -1), largest, in_order))
 
 
-@since("1.12")
 @composed
 def Unique(node, x):
     axis = node.get("axis")
@@ -143,6 +142,8 @@ def Unique(node, x):
     )
     if not (node.wants(1) or not node.get("sorted", 1)):
         return values, None, inverse.reshape(-1), counts
+    if RELEASE < (1, 12):
+        unsupported("the places of unique elements")
     places = torch.arange(inverse.numel())
     first = torch.full_like(counts, inverse.numel())
     first = first.scatter_reduce(0, inverse.reshape(-1), places, "amin")

@@ -7,6 +7,10 @@ from ..table import composed, since, unsupported
 from .parts import RELEASE, interleaved, kind, number, padding
 
 _EIGHTS = ("float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz")
+# Later releases have no other conversion to the type without infinity.
+_SATURATES = "float8_e4m3fn" in vars(torch) and bool(
+    torch.isfinite(torch.tensor(float("inf")).to(torch.float8_e4m3fn).to(torch.float32))
+)
 _FLOAT8 = [getattr(torch, name) for name in _EIGHTS if hasattr(torch, name)]
 
 
@@ -113,6 +117,8 @@ def _cast(node, x, target):
     if node.get("saturate", 1):  # torch's conversion goes to infinity, or to no number
         most = torch.finfo(target).max
         x = torch.clamp(x.to(torch.float32), -most, most)
+    elif _SATURATES and target == torch.float8_e4m3fn:
+        unsupported("saturate=0")
     return x.to(target)
 
 

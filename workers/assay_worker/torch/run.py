@@ -90,6 +90,8 @@ class Torch(TableFramework):
             name, bits = _MORE[array.type]
             kind = getattr(self.root, name, None)
             if kind is not None and hasattr(self.root, "float8_e5m2"):
+                if not array.count():
+                    return self.root.zeros(array.shape, dtype=kind)
                 raw = np.frombuffer(array.data, bits).reshape(array.shape).copy()
                 return self.root.from_numpy(raw).view(kind)
         elements = array.numpy()
@@ -158,14 +160,12 @@ class _Compiled(object):
     def __init__(self, framework, function):
         """Compile nothing yet."""
         self.framework, self.function = framework, function
-        self.inputs, self.kept, self.compiled = None, None, []
+        self.inputs, self.current, self.compiled = None, None, []
 
     def __call__(self, given):
         """Evaluate plainly if the inputs are new, to know what rows ask; then compiled."""
-        answers, torch = self.framework.answers, self.framework.root
-        if self.inputs is None or not all(
-            torch.equal(given[name], self.inputs[name]) for name in given
-        ):
+        answers = self.framework.answers
+        if not self._knows(given):
             answers.record()
             try:
                 self.function(given)
@@ -179,6 +179,15 @@ class _Compiled(object):
             return compiled(given)
         finally:
             answers.stop()
+
+    def _knows(self, given):
+        """Tell whether inputs are the last ones again."""
+        if self.inputs is None:
+            return False
+        try:
+            return all(self.framework.root.equal(given[n], self.inputs[n]) for n in given)
+        except RuntimeError:  # not every type can be compared
+            return False
 
     def _find(self, kept):
         """Return the answers and the compiled function that go with the same answers."""
