@@ -30,6 +30,8 @@ class Axis(object):
             return (i + 0.5) / self.scale - 0.5
         if self.mode == "pytorch_half_pixel":
             return 0.0
+        if self.mode == "tf_half_pixel_for_nn":
+            return (i + 0.5) / self.scale
         if self.mode == "asymmetric":
             return i / self.scale
         if self.mode == "align_corners":

@@ -34,7 +34,7 @@ def Compress(node, x, condition):
 
 def Dropout(node, x, ratio=None, training=None):
     if node.opset < 12:
-        return x, jnp.ones(x.shape, bool)
+        return x, jnp.ones(x.shape, x.dtype if node.opset < 10 else bool)
     rate = 0.5 if ratio is None else ratio
     if training is None or not whole(training):
         return x, jnp.ones(x.shape, bool)
