@@ -167,7 +167,7 @@ Array<S> load(const Value& value) {
 template <class S>
 Settler<S>::Settler(ElementType type, Shape shape) : type_(type) {
   const auto count = static_cast<std::size_t>(element_count(shape));
-  tensor_ = Tensor(type, std::move(shape));
+  tensor_ = Tensor::uninitialized(type, std::move(shape));
   if constexpr (std::is_same_v<S, Bounded>) errors_.resize(count);
   if constexpr (std::is_same_v<S, Interval>) ranges_.resize(count);
 }
