@@ -68,9 +68,15 @@ inline double abs(double x) { return std::fabs(x); }
 inline double square(double x) { return x * x; }
 inline double reciprocal(double x) { return 1 / x; }
 inline double divide(double a, double b) { return a / b; }
-// NaN if either is, as numpy.maximum.
-inline double max(double a, double b) { return a > b || a != a ? a : b; }
-inline double min(double a, double b) { return a < b || a != a ? a : b; }
+// NaN if either is, as numpy.maximum. Two choices, not one of two reasons: those become vectors.
+inline double max(double a, double b) {
+  const double larger = a > b ? a : b;
+  return a != a ? a : larger;
+}
+inline double min(double a, double b) {
+  const double smaller = a < b ? a : b;
+  return a != a ? a : smaller;
+}
 inline double sign(double x) { return x > 0 ? 1 : x < 0 ? -1 : x == 0 ? 0 : x; }
 inline double floor(double x) { return std::floor(x); }
 inline double ceil(double x) { return std::ceil(x); }
