@@ -115,10 +115,12 @@ def save(path: Path, arrays: Arrays) -> None:
     np.savez(path, allow_pickle=False, **arrays)
 
 
-def session(path: Path | bytes, *, optimise: bool = True) -> onnxruntime.InferenceSession:
-    """Open a session of one thread."""
+def session(
+    path: Path | bytes, *, optimise: bool = True, threads: int = 1
+) -> onnxruntime.InferenceSession:
+    """Open a session of some threads; 0 means one for each core."""
     options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = 1
+    options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
     options.log_severity_level = 4
     if not optimise:
