@@ -33,8 +33,7 @@ struct Options : RunRequest {
   DataOptions data;
   std::vector<std::string> more, dims;
   std::string values, profile;
-  int repeat = 0;
-  double worker_timeout = 600;
+  BackendRun backend_run;
 };
 
 Result<void> parse_dims(Options& options) {
@@ -101,7 +100,7 @@ Result<RunOutcome> evaluate(const Options& options, const Evaluator& evaluator,
 // Runs again without watching; what counts is the fastest.
 Result<void> repeat(const Options& options, const Evaluator& evaluator,
                     const std::vector<Value>& inputs, RunOutcome& outcome) {
-  for (int i = 0; i < options.repeat; ++i) {
+  for (int i = 0; i < options.backend_run.repeat; ++i) {
     const auto start = std::chrono::steady_clock::now();
     const Result<std::vector<Value>> outputs = evaluator.run(inputs, {});
     if (!outputs) return outputs.error();
@@ -155,7 +154,7 @@ Result<ExitCode> run(Options& options, Report& report) {
   options.data.seed = report.common().seed;
   options.data.inputs.insert(options.data.inputs.end(), options.more.begin(), options.more.end());
   if (options.backend != "reference") {
-    return run_on_backend(options, options.data, options.repeat, options.worker_timeout, report);
+    return run_on_backend(options, options.data, options.backend_run, report);
   }
   Result<std::shared_ptr<const Model>> model = read_valid_model(options.model);
   if (!model) return model.error();
@@ -189,9 +188,11 @@ Action configure(CLI::App& app) {
   app.add_option("MODEL", options->model, "The model")->required()->type_name("");
   app.add_option("--backend", options->backend, "What runs it (default: reference)")
       ->type_name("NAME");
-  app.add_option("--worker-timeout", options->worker_timeout,
+  app.add_option("--worker-timeout", options->backend_run.seconds,
                  "Most seconds that a backend's worker may take (default: 600)")
       ->type_name("SECONDS");
+  app.add_flag("--unchecked", options->backend_run.unchecked,
+               "Let a backend run what validate refuses, to see what it does");
   app.add_option("DATA", options->more, "Data, as after --inputs")->type_name("");
   app.add_option("--inputs", options->data.inputs, "Data: F.npz, NAME=F.npy, a folder of .pb files")
       ->allow_extra_args(false)
@@ -221,7 +222,8 @@ Action configure(CLI::App& app) {
   app.add_option("--profile", options->profile, "The backend that recorded them: onnxruntime")
       ->type_name("NAME")
       ->group("Results");
-  app.add_option("--repeat", options->repeat, "Run so many times more and report the fastest")
+  app.add_option("--repeat", options->backend_run.repeat,
+                 "Run so many times more and report the fastest")
       ->check(CLI::Range(0, 1000000))
       ->type_name("N")
       ->group("Results");
