@@ -174,7 +174,8 @@ Log = float_call("nd.log")
 
 
 def MatMul(node, a, b):
-    floats_only(a)
+    if kind(a) not in ("float32", "float64"):
+        unsupported("%s products" % kind(a))
     if hasattr(mx.np, "matmul"):
         return from_np(mx.np.matmul(to_np(a), to_np(b)))
     if len(a.shape) <= 2 and len(b.shape) <= 2:

@@ -25,10 +25,21 @@ def _pool(node, x, kind_, **more):
         x = padded(x, begin, end, _LOWEST if kind_ == "max" else 0.0)
         begin = [0] * rank
     convention = "full" if node.get("ceil_mode", 0) else "valid"
+    if convention == "full" and _starts_late(x.shape[2:], kernel, strides, begin):
+        unsupported("a last window that lies in the pad")
     return mx.nd.Pooling(
         x, kernel=tuple(kernel), stride=tuple(strides), pad=tuple(begin), pool_type=kind_,
         pooling_convention=convention, **more
     )  # fmt: skip
+
+
+def _starts_late(extents, kernel, strides, pads):
+    """Tell whether rounding up adds a window behind the elements, which ONNX leaves out."""
+    for extent, size, stride, pad in zip(extents, kernel, strides, pads):
+        last = -(-(extent + 2 * pad - size) // stride)
+        if last * stride >= extent + pad:
+            return True
+    return False
 
 
 def AveragePool(node, x):
@@ -70,7 +81,7 @@ def ConvTranspose(node, x, w, b=None):
         unsupported("convolution of rank %d" % rank)
     strides = node.get("strides", [1] * rank)
     dilations = node.get("dilations", [1] * rank)
-    more = node.get("output_padding", [0] * rank)
+    more = list(node.get("output_padding", [0] * rank))
     shape = node.get("output_shape")
     auto = node.get("auto_pad", "NOTSET")
     if auto.startswith("SAME") and not shape:
@@ -80,7 +91,9 @@ def ConvTranspose(node, x, w, b=None):
         begin, end = [], []
         for i in range(rank):
             full = strides[i] * (x.shape[2 + i] - 1) + more[i]
-            total = max(full + (kernel[i] - 1) * dilations[i] + 1 - shape[i], 0)
+            total = full + (kernel[i] - 1) * dilations[i] + 1 - shape[i]
+            if total < 0:  # more than there would be without pads
+                more[i], total = more[i] - total, 0
             half = total // 2
             begin.append(half if auto == "SAME_UPPER" else total - half)
             end.append(total - begin[-1])
