@@ -11,8 +11,11 @@ cpp_files = $(shell git ls-files -co --exclude-standard '*.cpp' '*.h' | while re
 python_folders = $(wildcard tools tests/python bench examples)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test build setup check tidy format install onnx-tests unit python-tests acceptance \
-        asan bench fuzz docs lock clean
+.PHONY: help demo test legacy-test build setup check tidy format install onnx-tests unit python-tests \
+        acceptance backend-tests faults asan bench fuzz docs lock clean
+
+# Frameworks that the tests install live and die with the build folder.
+export ASSAY_HOME ?= $(CURDIR)/build/backends
 
 help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -22,6 +25,9 @@ demo: build onnx-tests ## Set up, build, and show what Assay does
 
 test: build ## Set up, build, and run every check and test
 	@tools/run_tests.sh
+
+legacy-test: build onnx-tests ## Install the old releases of frameworks and test them
+	@$(PYTHON) tools/backend_tests.py legacy
 
 build: setup ## Set up and build build/assay and the tests
 	@[ -f build/build.ninja ] || cmake --preset release
@@ -36,7 +42,7 @@ check: setup ## Formatting, clang-tidy on changed files, ruff, mypy
 	@$(PYTHON) -m ruff format --quiet --check .
 	@$(PYTHON) -m mypy --no-error-summary $(python_folders)
 	@[ -f build/build.ninja ] || cmake --preset release
-	@ninja -C build --quiet generated/onnx.pb.h generated/onnx_schemas.inc
+	@ninja -C build --quiet generated/onnx.pb.h generated/protocol.pb.h generated/onnx_schemas.inc
 	@$(PYTHON) tools/tidy.py --changed --seconds 120 --jobs $(JOBS)
 
 tidy: build ## clang-tidy on every file (only what changed since the last time)
@@ -59,6 +65,14 @@ unit: build ## The C++ tests
 python-tests: build onnx-tests ## The Python tests
 	@$(PYTHON) -m pytest tests/python
 
+backend-tests: build onnx-tests ## Install the frameworks and test a sample on each
+	@$(PYTHON) tools/backend_tests.py current
+
+faults: build ## 10,000 faults in workers, 300 of them in real frameworks
+	@ASSAY_FAULTS=9700 build/assay_backends_test --gtest_filter='Faults.*'
+	@build/assay backends install onnxruntime jax torch >/dev/null
+	@ASSAY_REAL_FAULTS=onnxruntime:200,jax:50,torch:50 build/assay_backends_test --gtest_filter='RealFaults.*'
+
 acceptance: build onnx-tests ## The rows of .ci/acceptance, where ../shared has the checks
 	@tools/acceptance.sh
 
@@ -72,6 +86,7 @@ fuzz: setup onnx-tests ## Run the libFuzzer targets for FUZZ_SECONDS (default 60
 
 bench: build onnx-tests ## Measure speed and memory against onnx.reference and ONNX Runtime
 	@$(PYTHON) bench/run.py
+	@$(PYTHON) bench/backends.py pipe
 
 docs: build ## Write the operator reference, docs/operators.md, from the catalogue
 	@build/assay ops --markdown > docs/operators.md

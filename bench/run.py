@@ -6,6 +6,7 @@ usage: bench/run.py [nodes] [models] [memory]
 from __future__ import annotations
 
 import json
+import math
 import os
 import subprocess
 import sys
@@ -14,8 +15,10 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-# One thread for everybody: numpy's libraries read this when they are loaded.
-for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+# One thread for everybody: numpy's libraries read this when they are loaded, so that what may use
+# all cores runs in a process of its own.
+THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+for variable in THREAD_VARIABLES:
     os.environ[variable] = "1"
 
 import onnx  # noqa: E402
@@ -30,10 +33,13 @@ ASSAY = str(ROOT / "build" / "assay")
 REPEAT = 20
 
 
-def assay(*arguments: str) -> dict[str, object]:
-    """Run a command with --json on one thread."""
+def assay(*arguments: str, threads: int = 1) -> dict[str, object]:
+    """Run a command with --json on some threads; 0 means one for each core."""
     done = subprocess.run(
-        [ASSAY, *arguments, "--json", "--threads", "1"], capture_output=True, text=True, check=False
+        [ASSAY, *arguments, "--json", "--threads", str(threads)],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     document: dict[str, object] = json.loads(done.stdout)
     if "error" in document:
@@ -86,22 +92,42 @@ def nodes() -> None:
     )
 
 
-def model_row(model: RealModel) -> str:
-    """One real model on three evaluators."""
+REFERENCE = """
+import sys, time, numpy
+from onnx.reference import ReferenceEvaluator
+runner = ReferenceEvaluator(sys.argv[1])
+inputs = dict(numpy.load(sys.argv[2]).items())
+start = time.perf_counter()
+runner.run(None, inputs)
+print(time.perf_counter() - start)
+"""
+
+
+def reference_seconds(path: Path, data: Path, threads: int) -> float:
+    """Return the seconds of one evaluation by onnx.reference; NaN if it cannot."""
+    environment = {k: v for k, v in os.environ.items() if threads or k not in THREAD_VARIABLES}
+    done = subprocess.run(
+        [sys.executable, "-c", REFERENCE, str(path), str(data)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=environment,
+    )
+    return float(done.stdout) if done.returncode == 0 else float("nan")
+
+
+def model_row(model: RealModel, threads: int) -> str:
+    """One real model on three evaluators, each with one thread or with all cores (0)."""
     inputs = model.inputs()
     with tempfile.TemporaryDirectory() as folder:
-        data = str(Path(folder) / "inputs.npz")
-        save(Path(data), inputs)
-        document = assay("run", str(model.path), "--inputs", data, "--repeat", str(REPEAT))
-    ours = float(document["evaluation_seconds"])  # type: ignore[arg-type]
-    runner = session(model.path)
+        data = Path(folder) / "inputs.npz"
+        save(data, inputs)
+        asked = ["run", str(model.path), "--inputs", str(data), "--repeat", str(REPEAT)]
+        ours = float(assay(*asked, threads=threads)["evaluation_seconds"])  # type: ignore[arg-type]
+        slow = reference_seconds(model.path, data, threads)
+    runner = session(model.path, threads=threads)
     runtime = best_of(REPEAT, lambda: runner.run(None, inputs))
-    try:
-        reference = ReferenceEvaluator(str(model.path))
-        slow = best_of(1, lambda: reference.run(None, inputs))
-        against = f"{slow / ours:.0f}"
-    except Exception:
-        slow, against = float("nan"), "cannot run it"
+    against = "cannot run it" if math.isnan(slow) else f"{slow / ours:.0f}"
     return (
         f"| {model.name} | {1e3 * ours:.2f} | {1e3 * runtime:.2f} | {ours / runtime:.2f} "
         f"| {1e3 * slow:.0f} | {against} |"
@@ -109,11 +135,14 @@ def model_row(model: RealModel) -> str:
 
 
 def models() -> None:
-    """Real models: one thread, best of some runs."""
-    print("| model | assay ms | onnxruntime ms | ratio | onnx.reference ms | times faster |")
-    print("|---|---|---|---|---|---|")
-    for model in MODELS:
-        print(model_row(model), flush=True)
+    """Real models, best of some runs: everybody on one thread, then everybody on all cores."""
+    for threads, title in ((1, "One thread"), (0, f"All {os.cpu_count()} cores")):
+        print(f"### {title}\n")
+        print("| model | assay ms | onnxruntime ms | ratio | onnx.reference ms | times faster |")
+        print("|---|---|---|---|---|---|")
+        for model in MODELS:
+            print(model_row(model, threads), flush=True)
+        print()
 
 
 PEAK = "print(next(l for l in open('/proc/self/status') if l.startswith('VmHWM')).split()[1])"

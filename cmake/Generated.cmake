@@ -32,6 +32,19 @@ target_include_directories(onnx_proto SYSTEM PUBLIC "${CMAKE_BINARY_DIR}" "${gen
 target_link_libraries(onnx_proto PUBLIC protobuf::libprotobuf)
 target_compile_options(onnx_proto PRIVATE -w)
 
+# "generated/protocol.pb.h": what the engine and a worker say to each other.
+add_custom_command(
+  OUTPUT "${generated}/protocol.pb.cc" "${generated}/protocol.pb.h"
+  COMMAND protobuf::protoc --proto_path=${PROJECT_SOURCE_DIR}/src/backends
+    --cpp_out=${generated} protocol.proto
+  DEPENDS "${PROJECT_SOURCE_DIR}/src/backends/protocol.proto"
+  COMMENT "Compiling protocol.proto"
+  VERBATIM)
+add_library(worker_protocol STATIC "${generated}/protocol.pb.cc" "${generated}/protocol.pb.h")
+target_include_directories(worker_protocol SYSTEM PUBLIC "${CMAKE_BINARY_DIR}" "${generated}")
+target_link_libraries(worker_protocol PUBLIC protobuf::libprotobuf)
+target_compile_options(worker_protocol PRIVATE -w)
+
 if(EXISTS "${PROJECT_SOURCE_DIR}/tools/make_schemas.py")
   set(schemas "${generated}/onnx_schemas.inc")
   add_custom_command(

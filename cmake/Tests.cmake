@@ -11,6 +11,7 @@ foreach(folder IN LISTS folders)
     continue()
   endif()
   file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/${folder}/*.cpp")
+  list(FILTER sources EXCLUDE REGEX "_worker\\.cpp$")  # programs of their own
   set(libraries ${ASSAY_LIBRARIES})
   if(DEFINED ASSAY_LIBRARIES_UP_TO_${folder})
     set(libraries ${ASSAY_LIBRARIES_UP_TO_${folder}})
@@ -25,6 +26,18 @@ foreach(folder IN LISTS folders)
   endif()
   add_test(NAME ${folder} COMMAND ${binary} --gtest_brief=1 WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
 endforeach()
+
+# A worker that misbehaves on demand, for the tests of those that have to bear it.
+if(TARGET assay_backends_test)
+  set(faulty "${PROJECT_SOURCE_DIR}/tests/backends/faulty_worker.cpp")
+  add_executable(assay_faulty_worker "${faulty}")
+  assay_configure(assay_faulty_worker)
+  target_include_directories(assay_faulty_worker PRIVATE "${PROJECT_SOURCE_DIR}/tests/backends")
+  target_link_libraries(assay_faulty_worker PRIVATE worker_protocol)
+  add_dependencies(assay_backends_test assay_faulty_worker)
+  target_compile_definitions(assay_backends_test PRIVATE
+    ASSAY_FAULTY_WORKER="$<TARGET_FILE:assay_faulty_worker>")
+endif()
 
 if(ASSAY_FUZZ)
   file(GLOB targets CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/fuzz/*_fuzz.cpp")

@@ -28,10 +28,13 @@ endif()
 
 # A body means what it says: no contraction to fused multiply-add, no reordering. The matrix
 # product kernels alone (*_avx2.cpp, *_avx512.cpp) may fuse; their bounds allow every order.
-add_compile_options(-ffp-contract=off -fwrapv)
-# Bodies are plain loops over buffers that might overlap: worth a check at run time and vectors.
+# Nobody asks for the processor's flags of exceptions or for errno, which changes no result and lets
+# loops with a choice or a root become vectors.
+add_compile_options(-ffp-contract=off -fwrapv -fno-trapping-math -fno-math-errno)
+# Bodies are plain loops over buffers that might overlap: worth a check at run time and vectors. What
+# a body asks of its attributes is asked once, before the loop.
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_BUILD_TYPE STREQUAL Release)
-  add_compile_options(-ftree-vectorize -fvect-cost-model=dynamic)
+  add_compile_options(-ftree-vectorize -fvect-cost-model=dynamic -funswitch-loops)
 endif()
 
 if(ASSAY_SANITIZE)

@@ -21,7 +21,7 @@ step() {
 
 # The line of a log that says how many tests passed.
 last_line() {
-  grep -E 'passed|failed|executions|rows|no targets|files clean|tests to|error' "$logs/$1.log" | tail -n 1 | cut -c 1-100
+  grep -iE 'passed|failed|executions|rows|no targets|files clean|tests to|error' "$logs/$1.log" | tail -n 1 | cut -c 1-100
 }
 
 step check make --no-print-directory check
@@ -30,7 +30,10 @@ step unit ctest --test-dir build --output-on-failure -j "$(nproc)"
 step fuzz make --no-print-directory fuzz FUZZ_SECONDS=60
 step acceptance tools/acceptance.sh
 step python build/python/bin/python -m pytest tests/python
+step backends build/python/bin/python tools/backend_tests.py current
+step faults env ASSAY_REAL_FAULTS=onnxruntime:30 build/assay_backends_test --gtest_brief=1 --gtest_filter='RealFaults.*'
 
 printf '\n== summary\n'
 printf '%s\n' "${summary[@]}"
+tail -n 1 "$logs/backends.log"
 exit "$failed"

@@ -53,6 +53,7 @@ struct Command {
 Command run_command();
 Command validate_command();
 Command conformance_command();
+Command backends_command();
 Command ops_command();
 Command inspect_command();
 Command convert_command();

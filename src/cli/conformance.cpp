@@ -1,16 +1,15 @@
 // assay conformance: ONNX backend tests and case files, on every backend asked for.
 #include "compare/conformance.h"
 
-#include <chrono>
-#include <iterator>
+#include <algorithm>
+#include <thread>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "cli/command.h"
 #include "cli/terminal.h"
-#include "compare/case_file.h"
-#include "generated/version.h"
+#include "compare/test_set.h"
 
 namespace assay {
 namespace {
@@ -19,6 +18,9 @@ struct Options {
   std::vector<std::string> paths;
   std::vector<std::string> backends = {"reference"};
   std::string write;
+  std::size_t sample = 0;
+  double case_timeout = 120;
+  int jobs = 0;
 };
 
 nlohmann::ordered_json to_json(const ConformanceResult& result) {
@@ -50,56 +52,15 @@ std::string to_page(const ConformanceResult& result) {
     if (one.status != CaseStatus::passed)
       page += fmt::format("{:11}  {}  {}\n", to_text(one.status), one.id, one.detail);
   return page +
-         fmt::format("{} {}: {} of {} passed, {} failed, {} unsupported, {} errors, {:.2f} s\n",
-                     result.backend, result.version, result.count(CaseStatus::passed),
-                     result.cases.size(), result.count(CaseStatus::failed),
-                     result.count(CaseStatus::unsupported), result.count(CaseStatus::error),
-                     result.seconds);
-}
-
-// What the paths hold: folders of backend tests, and cases of case files.
-struct Tests {
-  std::vector<std::filesystem::path> folders;
-  std::vector<TextCase> cases;
-  std::size_t size() const { return folders.size() + cases.size(); }
-};
-
-Result<Tests> collect(const Options& options) {
-  Tests tests;
-  for (const std::string& path : options.paths) {
-    const auto files = find_case_files(path);
-    for (const auto& file : files) {
-      Result<std::vector<TextCase>> cases = read_cases(file);
-      if (!cases) return cases.error();
-      std::move(cases->begin(), cases->end(), std::back_inserter(tests.cases));
-    }
-    if (!files.empty()) continue;
-    const auto found = find_tests(path);
-    if (!found) return found.error();
-    tests.folders.insert(tests.folders.end(), found->begin(), found->end());
-  }
-  return tests;
-}
-
-ConformanceResult run_reference(const Tests& tests, std::uint64_t seed) {
-  ProgressLine progress("conformance");
-  const auto show = [&](std::size_t done, std::size_t, const CaseResult& one) {
-    progress.show(done, tests.size(), one.id);
-  };
-  const auto start = std::chrono::steady_clock::now();
-  ConformanceResult result = run_backend_tests(tests.folders, seed, show);
-  for (const TextCase& one : tests.cases) {
-    result.cases.push_back(run_text_case(one, seed));
-    show(result.cases.size(), tests.size(), result.cases.back());
-  }
-  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  result.backend = "reference";
-  result.version = kVersion;
-  return result;
+         fmt::format(
+             "{} {}: {} of {} passed, {} failed, {} unsupported, {} errors, {} crashed, {:.2f} s\n",
+             result.backend, result.version, result.count(CaseStatus::passed), result.cases.size(),
+             result.count(CaseStatus::failed), result.count(CaseStatus::unsupported),
+             result.count(CaseStatus::error), result.count(CaseStatus::crashed), result.seconds);
 }
 
 // Case files as ONNX backend tests, a folder a case, for other projects to run.
-Result<ExitCode> write_tests(const Tests& tests, const std::string& folder, Report& report) {
+Result<ExitCode> write_tests(const TestSet& tests, const std::string& folder, Report& report) {
   for (const TextCase& one : tests.cases) {
     const std::string stem = std::filesystem::path(one.file).stem().string();
     const auto target = std::filesystem::path(folder) / fmt::format("{}_{}", stem, one.name);
@@ -110,29 +71,59 @@ Result<ExitCode> write_tests(const Tests& tests, const std::string& folder, Repo
   return ExitCode::clean;
 }
 
+Result<ConformanceResult> run_backend(const Options& options, const std::string& backend,
+                                      const TestSet& tests, const Common& common) {
+  BackendOptions backend_options;
+  backend_options.worker.threads = common.threads > 0 ? common.threads : 1;
+  backend_options.worker.seed = common.seed;
+  backend_options.limits = {options.case_timeout, common.memory_limit};
+  const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  ProgressLine progress(fmt::format("conformance {}", backend));
+  return run_tests(tests, backend, backend_options, options.jobs > 0 ? options.jobs : cores,
+                   [&](std::size_t done, const CaseResult& last) {
+                     progress.show(done, tests.size(), last.id);
+                   });
+}
+
 Result<ExitCode> run(const Options& options, Report& report) {
-  for (const std::string& backend : options.backends)
-    if (backend != "reference")
-      return Error{"environment", fmt::format("backend {} is not installed", backend), backend};
-  const Result<Tests> tests = collect(options);
+  Result<TestSet> tests = collect_tests(options.paths);
   if (!tests) return tests.error();
   if (!options.write.empty()) return write_tests(*tests, options.write, report);
-  const ConformanceResult result = run_reference(*tests, report.common().seed);
-  report.document["backends"] = {to_json(result)};
-  report.text = to_page(result);
-  const auto passed = static_cast<std::size_t>(result.count(CaseStatus::passed));
-  return passed == result.cases.size() ? ExitCode::clean : ExitCode::found;
+  tests = sample(*std::move(tests), options.sample);
+  report.document["backends"] = nlohmann::ordered_json::array();
+  bool all = true;
+  for (const std::string& backend : options.backends) {
+    const Result<ConformanceResult> result = run_backend(options, backend, *tests, report.common());
+    if (!result) return result.error();
+    report.document["backends"].push_back(to_json(*result));
+    report.text += to_page(*result);
+    all = all && result->count(CaseStatus::passed) == static_cast<std::int64_t>(tests->size());
+  }
+  return all ? ExitCode::clean : ExitCode::found;
 }
 
 }  // namespace
 
 Command conformance_command() {
   return {"conformance", "Run ONNX backend tests and say which pass",
-          "Example:\n  assay conformance build/onnx-tests/node", [](CLI::App& app) -> Action {
+          "Examples:\n  assay conformance build/onnx-tests/node\n"
+          "  assay conformance build/onnx-tests/node --backend torch --backend jax",
+          [](CLI::App& app) -> Action {
             auto options = std::make_shared<Options>();
             app.add_option("PATH", options->paths, "Folders of ONNX backend tests, or case files")
                 ->required();
-            app.add_option("--backend", options->backends, "Backends to run (default: reference)");
+            app.add_option("--backend", options->backends, "Backends to run (default: reference)")
+                ->allow_extra_args(false)
+                ->type_name("NAME");
+            app.add_option("--sample", options->sample, "Run about so many, spread evenly")
+                ->type_name("N");
+            app.add_option("--case-timeout", options->case_timeout,
+                           "Most seconds that a worker may take for a test (default: 120)")
+                ->type_name("SECONDS");
+            app.add_option("--jobs", options->jobs,
+                           "Workers of a backend (default: one a processor)")
+                ->check(CLI::Range(0, 256).description(""))
+                ->type_name("N");
             app.add_option("--write", options->write,
                            "Write case files as ONNX backend tests to this folder");
             return [options](Report& report) { return run(*options, report); };

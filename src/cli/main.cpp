@@ -20,15 +20,17 @@
 namespace assay {
 namespace {
 
-constexpr Command (*kCommands[])() = {run_command,       validate_command,    inspect_command,
-                                      convert_command,   conformance_command, ops_command,
-                                      completion_command};
+constexpr Command (*kCommands[])() = {run_command,     validate_command,    inspect_command,
+                                      convert_command, conformance_command, backends_command,
+                                      ops_command,     completion_command};
 
 constexpr const char* kFooter = R"(Examples:
   assay validate model.onnx                 say what is wrong with a model, without running it
   assay run model.onnx --random             run it, and find what makes NaN or infinity
   assay run model.onnx --inputs x.npz --bounds --json
   assay ops Softmax                         what the catalogue says about an operator
+  assay backends install onnxruntime        get a framework to run models on
+  assay run model.onnx --random --backend onnxruntime
 
 Exit codes: 0 nothing found, 1 something found, 2 wrong usage or unreadable input,
 3 a backend is missing, 70 a defect of Assay itself.

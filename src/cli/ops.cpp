@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "backends/install.h"
 #include "cli/command.h"
 #include "cli/ops_page.h"
 #include "formats/text_case.h"
@@ -23,7 +24,9 @@ struct Options {
   std::string cases = "tests/cases";
 };
 
-nlohmann::ordered_json to_json(const Entries& entries) {
+using BackendsByOperator = std::map<std::string, std::vector<std::string>>;
+
+nlohmann::ordered_json to_json(const Entries& entries, const BackendsByOperator& others) {
   nlohmann::ordered_json variants = nlohmann::ordered_json::array();
   for (const Operator* entry : entries) {
     for (const Variant& variant : entry->variants) {
@@ -39,6 +42,10 @@ nlohmann::ordered_json to_json(const Entries& entries) {
       attributes[std::string(attribute.name)] = to_text(attribute.role);
     }
   }
+  std::vector<std::string> backends = {"reference"};
+  if (const auto more = others.find(full_name(newest)); more != others.end()) {
+    backends.insert(backends.end(), more->second.begin(), more->second.end());
+  }
   return {{"domain", newest.domain},
           {"name", newest.name},
           {"versions", versions_of(entries)},
@@ -47,7 +54,7 @@ nlohmann::ordered_json to_json(const Entries& entries) {
           {"readings", readings_of(entries)},
           {"attributes", std::move(attributes)},
           {"variants", std::move(variants)},
-          {"backends", {"reference"}}};
+          {"backends", std::move(backends)}};
 }
 
 Operators select(const std::string& name) {
@@ -88,8 +95,9 @@ Result<ExitCode> run(const Options& options, Report& report) {
                  options.name};
   }
   report.document["operators"] = nlohmann::ordered_json::array();
+  const BackendsByOperator others = report.json() ? backends_by_operator() : BackendsByOperator();
   for (const auto& [key, entries] : operators) {
-    report.document["operators"].push_back(to_json(entries));
+    report.document["operators"].push_back(to_json(entries, others));
   }
   if (options.markdown) {
     const Result<Rules> rules = read_rules(options.cases);

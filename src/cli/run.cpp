@@ -6,6 +6,7 @@
 
 #include "cli/command.h"
 #include "cli/model.h"
+#include "cli/run_backend.h"
 #include "cli/run_report.h"
 #include "cli/value_report.h"
 #include "compare/judge.h"
@@ -25,13 +26,15 @@ for one input. Inputs that have an initialiser may be left out.
 Examples:
   assay run model.onnx --random --dim batch=4
   assay run model.onnx --inputs data.npz --outputs out.npz --hidden
-  assay run model.onnx --inputs image=photo.npy --bounds --json)";
+  assay run model.onnx --inputs image=photo.npy --bounds --json
+  assay run model.onnx --random --backend onnxruntime --hidden)";
 
 struct Options : RunRequest {
   DataOptions data;
   std::vector<std::string> more, dims;
   std::string values, profile;
   int repeat = 0;
+  double worker_timeout = 600;
 };
 
 Result<void> parse_dims(Options& options) {
@@ -148,13 +151,12 @@ Result<void> write_outputs(const Options& options, const Graph& graph, const Run
 }
 
 Result<ExitCode> run(Options& options, Report& report) {
-  if (options.backend != "reference") {
-    return Error{"environment", fmt::format("backend {} is not installed", options.backend),
-                 options.backend};
-  }
   if (Result<void> dims = parse_dims(options); !dims) return dims.error();
   options.data.seed = report.common().seed;
   options.data.inputs.insert(options.data.inputs.end(), options.more.begin(), options.more.end());
+  if (options.backend != "reference") {
+    return run_on_backend(options, options.data, options.repeat, options.worker_timeout, report);
+  }
   Result<std::shared_ptr<const Model>> model = read_valid_model(options.model);
   if (!model) return model.error();
   const auto in_file = [&](const Error& error) {
@@ -187,6 +189,9 @@ Action configure(CLI::App& app) {
   app.add_option("MODEL", options->model, "The model")->required()->type_name("");
   app.add_option("--backend", options->backend, "What runs it (default: reference)")
       ->type_name("NAME");
+  app.add_option("--worker-timeout", options->worker_timeout,
+                 "Most seconds that a backend's worker may take (default: 600)")
+      ->type_name("SECONDS");
   app.add_option("DATA", options->more, "Data, as after --inputs")->type_name("");
   app.add_option("--inputs", options->data.inputs, "Data: F.npz, NAME=F.npy, a folder of .pb files")
       ->allow_extra_args(false)

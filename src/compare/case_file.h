@@ -12,6 +12,7 @@ namespace assay {
 // Files named *.txt at `path`: itself, or those in the folder; sorted.
 std::vector<std::filesystem::path> find_case_files(const std::filesystem::path& path);
 
-CaseResult run_text_case(const TextCase& text_case, std::uint64_t seed);
+// On a backend only the outputs are compared; the reference is asked for the rest too.
+CaseResult run_text_case(const TextCase& text_case, std::uint64_t seed, Backend* backend = nullptr);
 
 }  // namespace assay

@@ -1,4 +1,4 @@
-// Conformance: runs folders of ONNX backend tests on the reference and says which pass.
+// Conformance: runs folders of ONNX backend tests on a backend and says which pass.
 #pragma once
 
 #include <filesystem>
@@ -9,6 +9,8 @@
 #include "base/result.h"
 
 namespace assay {
+
+class Backend;
 
 enum class CaseStatus : std::uint8_t { passed, failed, unsupported, error, crashed };
 std::string_view to_text(CaseStatus status);
@@ -32,9 +34,12 @@ struct ConformanceResult {
 // Every folder below `path` that has a model.onnx, sorted by name; `path` itself if it is one.
 Result<std::vector<std::filesystem::path>> find_tests(const std::filesystem::path& path);
 
-using CaseProgress = std::function<void(std::size_t done, std::size_t total, const CaseResult&)>;
-CaseResult run_backend_test(const std::filesystem::path& folder, std::uint64_t seed);
-ConformanceResult run_backend_tests(const std::vector<std::filesystem::path>& folders,
-                                    std::uint64_t seed, const CaseProgress& progress);
+// On a backend; without one, on the reference of this process.
+CaseResult run_backend_test(const std::filesystem::path& folder, std::uint64_t seed,
+                            Backend* backend = nullptr);
+
+// What a backend answered instead of values, as the status of a case.
+struct Answer;
+void note_refusal(const Answer& answer, CaseResult& result);
 
 }  // namespace assay

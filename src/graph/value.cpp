@@ -9,6 +9,7 @@ Value::Value(Tensor tensor) : kind_(Kind::tensor), tensor_(std::move(tensor)) {}
 Value Value::bounded(Tensor values, std::vector<double> errors) {
   ASSAY_CHECK(static_cast<std::int64_t>(errors.size()) == values.size());
   Value value(std::move(values));
+  if (errors.empty()) return value;  // of nothing, all is known
   value.errors_ = std::make_shared<const std::vector<double>>(std::move(errors));
   return value;
 }
@@ -16,6 +17,7 @@ Value Value::bounded(Tensor values, std::vector<double> errors) {
 Value Value::ranges(ElementType type, Shape shape, std::vector<Interval> ranges) {
   Value value(Tensor(type, std::move(shape)));
   ASSAY_CHECK(static_cast<std::int64_t>(ranges.size()) == value.tensor_.size());
+  if (ranges.empty()) return value;
   value.ranges_ = std::make_shared<const std::vector<Interval>>(std::move(ranges));
   return value;
 }

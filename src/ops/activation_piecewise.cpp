@@ -192,7 +192,7 @@ void require_slope(Check& c) {
           to_text(*slope));
 }
 
-Meaning with_channel_slopes(Meaning meaning) {
+Meaning with_channel_slopes(const Meaning& meaning) {
   return {meaning.pattern,
           [inner = meaning.evaluate](Call& call) {
             const Shape &x = call.input(0).shape(), &slope = call.input(1).shape();

@@ -1,6 +1,7 @@
 #include "ops/broadcast.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -78,7 +79,7 @@ void infer_comparison(Infer& n) {
 
 Meaning aligned(Meaning meaning) {
   return {meaning.pattern,
-          [inner = meaning.evaluate](Call& call) {
+          [inner = std::move(meaning.evaluate)](Call& call) {
             if (!older_rule(call.site) || call.site.integer("broadcast") == 0) return inner(call);
             std::vector<Value> inputs(call.inputs.begin(), call.inputs.end());
             Shape shape = inputs[1].shape();

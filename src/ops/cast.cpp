@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "graph/names.h"
 #include "ops/families.h"
 #include "patterns/array.h"
 #include "tensor/convert.h"
@@ -41,7 +42,7 @@ double parse_number(const std::string& text) {
   char* end = nullptr;
   const double value = std::strtod(lower.c_str(), &end);
   if (end == lower.c_str() || *end != '\0')
-    throw EvaluationError("Cast.number", fmt::format("'{}' is no number", text));
+    throw EvaluationError("Cast.number", fmt::format("{} is no number", in_quotes(text)));
   return value;
 }
 

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "graph/names.h"
 #include "ops/check.h"
 
 namespace assay {
@@ -113,7 +114,7 @@ bool Check::one_of(std::string_view attribute, std::initializer_list<std::string
   const std::string& found = site.text(attribute);
   const bool holds = std::find(choices.begin(), choices.end(), found) != choices.end();
   return argument(holds, "choice", fmt::format("{} one of {}", attribute, fmt::join(choices, ", ")),
-                  fmt::format("'{}'", found));
+                  in_quotes(found));
 }
 
 bool Check::required(std::string_view attribute) {

@@ -78,7 +78,7 @@ Operator conditional() {
 }
 
 // A scalar, or of shape [1] where the body says so, as some exporters do.
-Value as_declared(Tensor scalar, const NamedType& formal) {
+Value as_declared(const Tensor& scalar, const NamedType& formal) {
   const auto& dims = formal.type.dims;
   return dims && dims->size() == 1 ? scalar.reshaped({1}) : scalar;
 }

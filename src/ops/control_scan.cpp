@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "graph/names.h"
 #include "ops/container_pieces.h"
 
 namespace assay {
@@ -258,8 +259,8 @@ Value stacked(const Call& call, std::vector<Value> parts, const NamedType& decla
               std::int64_t axis) {
   const std::string& op = call.node().op;
   if (parts.empty() && declared.type.element == ElementType::undefined)
-    throw EvaluationError(op + ".scan-type",
-                          fmt::format("nothing was run and '{}' has no type", declared.name));
+    throw EvaluationError(op + ".scan-type", fmt::format("nothing was run and {} has no type",
+                                                         in_quotes(declared.name)));
   if (std::any_of(parts.begin(), parts.end(), [](const Value& v) { return !v.is_tensor(); }))
     return Value::unknown();
   Shape shape = parts.empty() ? Shape() : parts[0].shape();
@@ -274,9 +275,10 @@ Value stacked(const Call& call, std::vector<Value> parts, const NamedType& decla
   if (parts.empty()) return Tensor(declared.type.element, with_axis(shape, along, 0));
   for (Value& part : parts) {
     if (part.shape() != shape || part.type() != parts[0].type())
-      throw EvaluationError(op + ".scan-shape",
-                            fmt::format("'{}' is {} after an iteration of {}", declared.name,
-                                        to_text(part.value_type()), to_text(shape)));
+      throw EvaluationError(
+          op + ".scan-shape",
+          fmt::format("{} is {} after an iteration of {}", in_quotes(declared.name),
+                      to_text(part.value_type()), to_text(shape)));
     part = part.reshaped(with_axis(shape, along, 1));
   }
   return joined(parts, along);

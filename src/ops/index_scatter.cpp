@@ -192,7 +192,7 @@ Array<S> all_updates(const Value& written, const Value& updates, const Targets& 
   return y;
 }
 
-Value in_any_order(const Call& call, Value written, const Targets& targets) {
+Value in_any_order(const Call& call, const Value& written, const Targets& targets) {
   if (call.reading == Reading::interval)
     return Value::ranges(written.type(), written.shape(),
                          all_updates<Interval>(written, call.input(2), targets).data);
@@ -235,7 +235,7 @@ void evaluate_scatter(Call& call) {
   const Targets targets = targets_of(call);
   Value written = placed(call, {0, 2, targets.places, targets.block});
   const bool open = call.reading != Reading::value && numbers && has_duplicates(targets);
-  call.outputs[0] = open ? in_any_order(call, std::move(written), targets) : std::move(written);
+  call.outputs[0] = open ? in_any_order(call, written, targets) : std::move(written);
 }
 
 void require_scatter_elements(Check& c) {

@@ -237,41 +237,6 @@ void require_imputer(Check& c) {
              "one imputed value, or one a feature", fmt::format("{}", count));
 }
 
-// One at the place of the category, zero elsewhere.
-void evaluate_one_hot(Call& call) {
-  const Tensor& x = call.exact(0);
-  const std::vector<std::string> words = call.site.texts("cats_strings");
-  const std::vector<std::int64_t> numbers = call.site.integers("cats_int64s");
-  const bool text = x.type() == ElementType::string;
-  const std::size_t count = text ? words.size() : numbers.size();
-  Shape shape = x.shape();
-  shape.push_back(static_cast<std::int64_t>(count));
-  Tensor y(ElementType::f32, shape);
-  const auto out = y.mutate<float>();
-  for (std::size_t i = 0; i < static_cast<std::size_t>(x.size()); ++i) {
-    const auto at =
-        text ? std::find(words.begin(), words.end(), x.data<std::string>()[i]) - words.begin()
-             : std::find(numbers.begin(), numbers.end(),
-                         static_cast<std::int64_t>(x.real(static_cast<std::int64_t>(i)))) -
-                   numbers.begin();
-    if (static_cast<std::size_t>(at) < count)
-      out[i * count + static_cast<std::size_t>(at)] = 1;
-    else if (call.site.integer("zeros", 1) == 0)
-      throw EvaluationError("OneHotEncoder.category", "an element is none of the categories");
-  }
-  call.outputs[0] = y;
-}
-
-void infer_one_hot(Infer& n) {
-  const std::size_t count =
-      std::max(n.site.texts("cats_strings").size(), n.site.integers("cats_int64s").size());
-  const Dims* x = n.dims(0);
-  if (!x) return n.output(0, ElementType::f32);
-  Dims y = *x;
-  y.emplace_back(static_cast<std::int64_t>(count));
-  n.output(0, ElementType::f32, y);
-}
-
 // A row whose divisor is zero stays as it is.
 struct Normalizer {
   std::string norm;
@@ -452,15 +417,6 @@ std::vector<Operator> ml_encode_operators() {
        .meaning = rowwise<Normalizer, last_axis>(),
        .variants = {{"sign-lost", Variant::Kind::defect,
                      "the formula sqrt(x^2 / sum(x^2)) taken by the letter", l2_with_sign_lost}}},
-      {.name = "OneHotEncoder",
-       .domain = kDomain,
-       .versions = {1},
-       .summary = "One at the place of each element's category, zero elsewhere.",
-       .attributes = {{"cats_int64s", Role::table},
-                      {"cats_strings", Role::table},
-                      {"zeros", Role::flag}},
-       .infer = infer_one_hot,
-       .meaning = custom(Pattern::text, evaluate_one_hot)},
       {.name = "Scaler",
        .domain = kDomain,
        .versions = {1},

@@ -6,7 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "patterns/array.h"
+#include "graph/names.h"
+#include "patterns/compute.h"
 
 namespace assay {
 
@@ -40,7 +41,7 @@ double number_of(const std::string& text) {
   char* end = nullptr;
   const double value = std::strtod(text.c_str(), &end);
   if (end == text.c_str() || *end != '\0')
-    throw EvaluationError("CastMap.number", fmt::format("'{}' is no number", text));
+    throw EvaluationError("CastMap.number", fmt::format("{} is no number", in_quotes(text)));
   return value;
 }
 
@@ -83,7 +84,30 @@ std::string key_at(const Tensor& tensor, std::int64_t i) {
   return std::isnan(x) ? "nan" : fmt::format("{}", x == 0 ? 0.0 : x);
 }
 
+// Numbers that are not exact have the value of each key that they may be.
+struct EncodedRanges {
+  template <class S>
+  void operator()(Frame<S>& f) const {
+    const Tensor keys = list_of(f.site(), "keys"), values = list_of(f.site(), "values");
+    const Array<S> from = load<S>(Value(keys)), to = load<S>(Value(values));
+    const S otherwise = load<S>(Value(default_of(f.site(), values.type())))[0];
+    Array<S> x = f.input(0);
+    for (S& element : x.data) {
+      S found = otherwise;
+      for (std::int64_t k = 0; k < keys.size(); ++k) {  // the last of equal keys counts
+        const bool nan = is_real(keys.type()) && std::isnan(keys.real(k));
+        found = select(nan ? is_nan(element) : equal(element, from[k]), to[k], found);
+      }
+      element = found;
+    }
+    f.output(0, x);
+  }
+};
+
 void evaluate_encoder(Call& call) {
+  static const Meaning kRanges = compute<EncodedRanges>(Pattern::generate);
+  if (!call.input(0).exact() && call.output_type(0) != ElementType::string)
+    return kRanges.evaluate(call);
   const Tensor &x = call.exact(0), keys = list_of(call.site, "keys"),
                values = list_of(call.site, "values");
   std::map<std::string, std::size_t> table;  // the last of equal keys counts
@@ -149,6 +173,73 @@ void infer_older_encoder(Infer& n) {
   n.output(0, std::move(type));
 }
 
+// Numbers that are not exact: at each category they are, are not, or may be.
+struct CategoryRanges {
+  template <class S>
+  void operator()(Frame<S>& f) const {
+    const std::vector<std::int64_t> numbers = f.site().integers("cats_int64s");
+    const Array<S> categories = load<S>(Value(make_vector(numbers))), x = f.input(0);
+    Array<S> y(f.output_shape(0));
+    for (std::int64_t i = 0; i < x.size(); ++i)
+      for (std::size_t k = 0; k < numbers.size(); ++k) {
+        const auto here = numbers.begin() + static_cast<std::ptrdiff_t>(k);
+        if (std::find(numbers.begin(), here, *here) != here) continue;  // the first of equals
+        y[i * categories.size() + static_cast<std::int64_t>(k)] =
+            select(equal(truncate(x[i]), categories.data[k]), constant<S>(1.0), zero<S>());
+      }
+    f.output(0, y);
+  }
+};
+
+std::size_t category_count(const Site& site) {
+  return site.element(0) == ElementType::string ? site.texts("cats_strings").size()
+                                                : site.integers("cats_int64s").size();
+}
+
+// Where an element stands among the categories; their number if it is none of them. Reals are cut.
+std::size_t category_of(const Tensor& x, std::size_t i, const std::vector<std::string>& words,
+                        const std::vector<std::int64_t>& numbers) {
+  const auto place = [](const auto& all, const auto& one) {
+    return static_cast<std::size_t>(std::find(all.begin(), all.end(), one) - all.begin());
+  };
+  if (x.type() == ElementType::string) return place(words, x.data<std::string>()[i]);
+  const auto at = static_cast<std::int64_t>(i);
+  if (!is_real(x.type())) return place(numbers, x.integer(at));
+  const double cut = std::trunc(x.real(at));
+  if (!(cut >= -0x1p63 && cut < 0x1p63)) return numbers.size();
+  return place(numbers, static_cast<std::int64_t>(cut));
+}
+
+// One at the place of the category, zero elsewhere.
+void evaluate_categories(Call& call) {
+  static const Meaning kRanges = compute<CategoryRanges>(Pattern::generate);
+  if (!call.input(0).exact()) return kRanges.evaluate(call);
+  const Tensor& x = call.input(0).tensor();
+  const std::vector<std::string> words = call.site.texts("cats_strings");
+  const std::vector<std::int64_t> numbers = call.site.integers("cats_int64s");
+  const std::size_t count = category_count(call.site);
+  Tensor y(ElementType::f32, call.output_shape(0));
+  const auto out = y.mutate<float>();
+  for (std::size_t i = 0; i < static_cast<std::size_t>(x.size()); ++i) {
+    const std::size_t at = category_of(x, i, words, numbers);
+    if (at < count)
+      out[i * count + at] = 1;
+    else if (call.site.integer("zeros", 1) == 0)
+      throw EvaluationError("OneHotEncoder.category", "an element is none of the categories");
+  }
+  call.outputs[0] = y;
+}
+
+void infer_categories(Infer& n) {
+  const Dims* x = n.dims(0);
+  if (!x) return n.output(0, ElementType::f32);
+  Dims y = *x;
+  y.push_back(n.element(0) == ElementType::undefined
+                  ? Dim()
+                  : Dim(static_cast<std::int64_t>(category_count(n.site))));
+  n.output(0, ElementType::f32, y);
+}
+
 }  // namespace
 
 std::vector<Operator> label_encoders() {
@@ -179,7 +270,16 @@ std::vector<Operator> label_encoders() {
                           {"values_tensor", Role::value}},
            .require = require_encoder,
            .infer = infer_encoder,
-           .meaning = custom(Pattern::text, evaluate_encoder)}};
+           .meaning = custom(Pattern::text, evaluate_encoder)},
+          {.name = "OneHotEncoder",
+           .domain = "ai.onnx.ml",
+           .versions = {1},
+           .summary = "One at the place of each element's category, zero elsewhere.",
+           .attributes = {{"cats_int64s", Role::table},
+                          {"cats_strings", Role::table},
+                          {"zeros", Role::flag}},
+           .infer = infer_categories,
+           .meaning = custom(Pattern::text, evaluate_categories)}};
 }
 
 }  // namespace assay

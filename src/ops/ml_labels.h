@@ -68,6 +68,6 @@ void apply(PostTransform transform, std::span<S> row) {
     y = select(equal(total, zero<S>()), constant<S>(0.5), within(divide(y, total), 0, 1));
 }
 
-std::vector<Operator> label_encoders();
+std::vector<Operator> label_encoders();  // LabelEncoder and OneHotEncoder
 
 }  // namespace assay

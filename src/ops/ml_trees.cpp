@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "graph/names.h"
 #include "ops/families.h"
 #include "ops/ml_scores.h"
 #include "patterns/compute.h"
@@ -205,7 +206,7 @@ Branch branch_of(const Site& site, const std::string& word) {
                                                        {"BRANCH_NEQ", Branch::not_equal},
                                                        {"LEAF", Branch::leaf}};
   const auto found = kWords.find(word);
-  if (found == kWords.end()) broken(site, fmt::format("'{}' is no mode of a node", word));
+  if (found == kWords.end()) broken(site, fmt::format("{} is no mode of a node", in_quotes(word)));
   return found->second;
 }
 

@@ -127,7 +127,9 @@ void require_granularity(Check& c, std::string_view x, std::string_view scale,
   if (!points || !is_single(*points) || !is_single(*scales)) c.same_shape(scale, zero_point);
   if (is_single(*scales)) return;
   const auto rank = static_cast<std::int64_t>(data->size());
-  if (rank == 0) return void(c.shape(false, "granularity", "a single scale", to_text(*scales)));
+  if (rank == 0 || c.site.version() < 13)
+    return void(c.shape(false, "granularity", "a single scale", to_text(*scales)));
+  if (c.site.version() < 21 && !c.rank(scale, exactly(1))) return;
   const std::int64_t given = c.site.integer("axis", 1);
   const auto axis = normalize_axis(given, rank);
   if (rank > 1 && !c.axis("axis", given, between(-rank, rank - 1))) return;
@@ -196,6 +198,12 @@ void halves_away_from_zero(Builder& b) {
   b.output(0, b.again_on({b("Mul", {away, b.input(1)}), b.input(1), b.input(2)}).front());
 }
 
+// The division in the scale's own format, whatever precision asks for.
+void precision_is_ignored(Builder& b) {
+  const bool given = b.site().integer("precision") != 0;
+  b.output(0, given ? b.again({attribute("precision", 0)}).front() : b.again().front());
+}
+
 const std::vector<AttributeRole> kRoles = {
     {"axis", Role::axis}, {"block_size", Role::count}, {"output_dtype", Role::type}};
 
@@ -203,16 +211,18 @@ Operator quantize_linear() {
   std::vector<AttributeRole> roles = kRoles;
   roles.push_back({"precision", Role::type});
   roles.push_back({"saturate", Role::flag});
-  return {.name = "QuantizeLinear",
-          .versions = {10, 13, 19, 21, 23, 24, 25, 28},
-          .summary = "round(x / scale) + zero point, kept inside the quantised type.",
-          .attributes = roles,
-          .require = require_quantize,
-          .infer = infer_quantize,
-          .meaning = compute<Quantize>(Pattern::elementwise),
-          .variants = {{"halves-away-from-zero", Variant::Kind::difference,
-                        "runtimes that round with C's round instead of to even",
-                        halves_away_from_zero}}};
+  return {
+      .name = "QuantizeLinear",
+      .versions = {10, 13, 19, 21, 23, 24, 25, 28},
+      .summary = "round(x / scale) + zero point, kept inside the quantised type.",
+      .attributes = roles,
+      .require = require_quantize,
+      .infer = infer_quantize,
+      .meaning = compute<Quantize>(Pattern::elementwise),
+      .variants = {{"halves-away-from-zero", Variant::Kind::difference,
+                    "runtimes that round with C's round instead of to even", halves_away_from_zero},
+                   {"precision-is-ignored", Variant::Kind::difference, "ONNX Runtime 1.31",
+                    precision_is_ignored}}};
 }
 
 Operator dequantize_linear() {

@@ -24,6 +24,16 @@ Bounded unscaled(const Bounded& x, const SampledAxis& axis) {
 }
 
 template <class S>
+S as_scalar(const Bounded& x) {
+  if constexpr (std::same_as<S, double>)
+    return x.value;
+  else if constexpr (std::same_as<S, Bounded>)
+    return x;
+  else
+    return enclose(x);
+}
+
+template <class S>
 S place(const SamplingRule& rule, const SampledAxis& axis, std::int64_t i) {
   const auto number = [](double x) { return constant<S>(x); };
   const S at = number(static_cast<double>(i)), half = number(0.5);
@@ -55,7 +65,7 @@ S place(const SamplingRule& rule, const SampledAxis& axis, std::int64_t i) {
     case Coordinates::half_pixel_unshifted:
       return unscaled(at + half, axis);
     case Coordinates::crop: {
-      const S start = number(axis.start), end = number(axis.end);
+      const S start = as_scalar<S>(axis.start), end = as_scalar<S>(axis.end);
       if (axis.output <= 1) return half * (start + end) * number(steps);
       if (i == 0) return start * number(steps);
       const S span = (end - start) * number(steps);
@@ -140,16 +150,6 @@ void leave_out_outside(std::int64_t begin, std::int64_t extent, std::vector<S>& 
 }
 
 template <class S>
-S as_scalar(const Bounded& x) {
-  if constexpr (std::same_as<S, double>)
-    return x.value;
-  else if constexpr (std::same_as<S, Bounded>)
-    return x;
-  else
-    return enclose(x);
-}
-
-template <class S>
 class TapsMaker {
  public:
   TapsMaker(const SamplingRule& rule, const SampledAxis& axis) : rule_(rule), axis_(axis) {}
@@ -161,7 +161,7 @@ class TapsMaker {
       const Bounded at = std::same_as<S, double> ? Bounded{coordinate(rule_, axis_, i), 0}
                                                  : bounded_coordinate(rule_, axis_, i);
       if (rule_.coordinates == Coordinates::crop) mark_outside(i, at);
-      if (!(at.error < 4)) {  // a coordinate that f32 cannot hold: anything
+      if (!is_placed(at)) {
         add_choice({0}, {as_scalar<S>(Bounded::anything(0))});
         taps_.has_unsure = true;
       } else if (rule_.kernel == Kernel::nearest) {
@@ -175,6 +175,15 @@ class TapsMaker {
   }
 
  private:
+  // Whether the elements that a place may read can be listed: not for a coordinate that f32 cannot
+  // hold, nor where a region moves over so many elements that the list would be larger than they.
+  bool is_placed(const Bounded& at) const {
+    constexpr double kMostChoices = 0x1p22;
+    if (!axis_.has_moving_region()) return at.error < 4;
+    const double cells = std::min(2 * at.error, static_cast<double>(axis_.input)) + 2;
+    return std::isfinite(at.error) && cells * static_cast<double>(axis_.output) < kMostChoices;
+  }
+
   void mark_outside(std::int64_t i, const Bounded& at) {
     using Taps = AxisTaps<S>;
     const auto last = static_cast<double>(axis_.input - 1);
@@ -202,18 +211,32 @@ class TapsMaker {
 
   void add_weighted(const Bounded& at) {
     const double extent = static_cast<double>(axis_.input);
-    // Far outside every element is the edge.
-    const double value = std::clamp(at.value, -4 * extent - 8, 4 * extent + 8);
+    // Far outside every element is the edge; outside of a moving crop none is weighed.
+    const double margin = axis_.has_moving_region() ? 1 : 4 * extent + 8;
+    const double least = -margin, most = axis_.has_moving_region() ? extent : margin;
+    const double value = std::clamp(at.value, least, most);
     const double best = std::floor(value);
-    add_cell(best, value, at.error);
-    for (double cell = std::floor(value - at.error); cell <= value + at.error; ++cell)
-      if (cell != best) add_cell(cell, value, at.error);
+    add_cell(best, {value, at.error});
+    const double high = std::min(value + at.error, most);
+    for (double cell = std::floor(std::max(value - at.error, least)); cell <= high; ++cell)
+      if (cell != best) add_cell(cell, {value, at.error});
   }
 
-  void add_cell(double cell, double at, double error) {
+  // How far a place lies behind the beginning of its cell. A place that a region moves over many
+  // cells is taken for each of them as far as it lies within.
+  S behind(double cell, const Bounded& at) const {
+    const double offset = at.value - cell;
+    if (!axis_.has_moving_region()) return as_scalar<S>({offset, at.error});
+    const double low = std::clamp(offset - at.error, 0.0, 1.0);
+    const double high = std::clamp(offset + at.error, 0.0, 1.0);
+    if constexpr (std::same_as<S, Interval>) return {low, high, false};
+    const double middle = offset >= low && offset <= high ? offset : low + (high - low) / 2;
+    return as_scalar<S>({middle, (1 + 0x1p-50) * std::max(high - middle, middle - low)});
+  }
+
+  void add_cell(double cell, const Bounded& at) {
     auto begin = static_cast<std::int64_t>(cell);
-    std::vector<S> weights =
-        kernel_weights(rule_, axis_, as_scalar<S>(Bounded{at - cell, error}), &begin);
+    std::vector<S> weights = kernel_weights(rule_, axis_, behind(cell, at), &begin);
     if (rule_.exclude_outside) leave_out_outside(begin, axis_.input, weights);
     std::vector<std::int64_t> index(weights.size());
     for (std::size_t i = 0; i < index.size(); ++i)
@@ -253,7 +276,8 @@ class TapsMaker {
 }  // namespace
 
 bool SampledAxis::is_identity(const SamplingRule& rule) const {
-  const bool whole = rule.coordinates != Coordinates::crop || (start == 0 && end == 1);
+  const bool whole = rule.coordinates != Coordinates::crop ||
+                     (!has_moving_region() && start.value == 0 && end.value == 1);
   return input == output && numerator == denominator && whole;
 }
 

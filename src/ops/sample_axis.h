@@ -34,8 +34,9 @@ struct SamplingRule {
 struct SampledAxis {
   std::int64_t input = 1, output = 1;     // extents
   double numerator = 1, denominator = 1;  // of the scale
-  double start = 0, end = 1;              // the region, for Coordinates::crop
+  Bounded start{0, 0}, end{1, 0};         // the region, for Coordinates::crop
   double scale() const { return numerator / denominator; }
+  bool has_moving_region() const { return !start.is_exact() || !end.is_exact(); }
   bool is_identity(const SamplingRule& rule) const;
 };
 

@@ -145,8 +145,8 @@ std::vector<SampledAxis> sampled_axes(const Site& site, const Demand& demand, co
     SampledAxis& axis = axes[demand.axes[i]];
     axis.output = -1;
     if (demand.roi) {
-      axis.start = (*demand.roi)[i];
-      axis.end = (*demand.roi)[demand.axes.size() + i];
+      axis.start = {(*demand.roi)[i], 0};
+      axis.end = {(*demand.roi)[demand.axes.size() + i], 0};
     }
     if (shared) {
       if (!known || !sized) continue;

@@ -8,6 +8,7 @@
 #include "ops/sample_parts.h"
 #include "ops/sample_resample.h"
 #include "ops/shape_numbers.h"
+#include "patterns/array.h"
 
 namespace assay {
 namespace {
@@ -197,13 +198,37 @@ void infer_resize(Infer& n) {
   n.output(0, n.element(0), std::move(y));
 }
 
+Bounded bounded_by(const Interval& range) {
+  const double middle = range.low / 2 + range.high / 2;
+  if (range.nan || !range.has_number() || !std::isfinite(middle)) return Bounded::anything(0);
+  return {middle, (1 + 0x1p-50) * std::max(range.high - middle, middle - range.low)};
+}
+
+// A region whose ends are ranges, or only known up to an error.
+void move_region(const Demand& demand, const Value& roi, std::vector<SampledAxis>& axes) {
+  std::vector<Bounded> ends;
+  if (roi.intervals())
+    for (const Interval& range : *roi.intervals()) ends.push_back(bounded_by(range));
+  else
+    ends = load<Bounded>(roi).data;
+  for (std::size_t i = 0; i < demand.axes.size(); ++i) {
+    axes[demand.axes[i]].start = ends[i];
+    axes[demand.axes[i]].end = ends[demand.axes.size() + i];
+  }
+}
+
 void evaluate_resize(Call& call) {
   const Dims x = to_dims(call.input(0).shape());
   const Demand demand = demand_of(call.site, x.size());
-  for (const auto& input : {demand.scales_input, demand.sizes_input, demand.roi_input})
+  for (const auto& input : {demand.scales_input, demand.sizes_input})
     if (input) call.exact(*input);
-  call.outputs[0] = resampled(call, rule_of(call.site), sampled_axes(call.site, demand, x),
-                              call.site.real("extrapolation_value"));
+  std::vector<SampledAxis> axes = sampled_axes(call.site, demand, x);
+  if (demand.roi_input && !demand.roi) {
+    if (!demand.by_sizes()) call.exact(*demand.roi_input);  // it decides the extents
+    move_region(demand, call.input(*demand.roi_input), axes);
+  }
+  call.outputs[0] =
+      resampled(call, rule_of(call.site), axes, call.site.real("extrapolation_value"));
 }
 
 // The scale is the quotient of the whole lengths, not the number that was given.

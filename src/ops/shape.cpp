@@ -167,9 +167,14 @@ Operator reshape_operator() {
            "runtimes that read newer files with the rule of version 13", allowzero_is_ignored}}};
 }
 
+// An axis is counted from the end since version 11; the versions before say 0 to the rank.
+std::int64_t first_flatten_axis(const Site& site, std::int64_t rank) {
+  return site.version() < 11 ? 0 : -rank;
+}
+
 std::optional<std::size_t> flatten_axis(const Site& site, std::size_t rank) {
   const std::int64_t axis = site.integer("axis"), r = static_cast<std::int64_t>(rank);
-  if (axis < -r || axis > r) return std::nullopt;
+  if (axis < first_flatten_axis(site, r) || axis > r) return std::nullopt;
   return static_cast<std::size_t>(axis < 0 ? axis + r : axis);
 }
 
@@ -177,7 +182,7 @@ void require_flatten(Check& c) {
   const auto rank = c.rank_of("input");
   if (!rank) return c.undecided("axis-range", "the rank of input");
   if (!flatten_axis(c.site, static_cast<std::size_t>(*rank)))
-    c.axis("axis", c.site.integer("axis"), between(-*rank, *rank));
+    c.axis("axis", c.site.integer("axis"), between(first_flatten_axis(c.site, *rank), *rank));
 }
 
 void infer_flatten(Infer& n) {

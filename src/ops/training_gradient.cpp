@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "graph/names.h"
 #include "graph/order.h"
 #include "ops/catalogue.h"
 
@@ -63,7 +64,7 @@ class Differentiated {
         if (known_.count(name)) continue;
         throw EvaluationError(
             "Gradient.independent",
-            fmt::format("'{}' is neither computed from xs and zs nor one of them", name));
+            fmt::format("{} is neither computed from xs and zs nor one of them", in_quotes(name)));
       }
       if (!needed.insert(producer->second).second) continue;
       const Names needs = needs_of(around_.nodes[producer->second]);
@@ -199,7 +200,8 @@ void evaluate_gradient(Call& call) {
   };
   if (std::any_of(results.begin(), results.end(), is_unknown)) return give_up();
   if (!values.at(y).is_tensor() || !is_real(values.at(y).type()))
-    throw EvaluationError("Gradient.real", fmt::format("'{}' is no tensor of real numbers", y));
+    throw EvaluationError("Gradient.real",
+                          fmt::format("{} is no tensor of real numbers", in_quotes(y)));
   const Values gradients = run_backward(call, part.nodes, values, xs, y);
   for (std::size_t i = 0; i < call.outputs.size(); ++i) {
     if (!call.site.has_output(i)) continue;

@@ -5,12 +5,14 @@
 #include <cmath>
 #include <limits>
 
+#include "base/parallel.h"
 #include "tensor/convert.h"
 
 namespace assay {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr std::int64_t kGrain = 64 * 1024;  // elements whose conversion is worth a thread
 
 double rounding_step(double rounded, double value) {
   if (rounded == value || (std::isnan(rounded) && std::isnan(value))) return 0;
@@ -160,14 +162,16 @@ Array<S> load(const Value& value) {
   Array<S> result;
   result.shape = value.shape();
   result.data.resize(static_cast<std::size_t>(value.tensor().size()));
-  load<S>(value, 0, value.tensor().size(), result.data.data());
+  parallel_for(result.size(), kGrain, [&](std::int64_t begin, std::int64_t end) {
+    load<S>(value, begin, end, result.data.data() + begin);
+  });
   return result;
 }
 
 template <class S>
 Settler<S>::Settler(ElementType type, Shape shape) : type_(type) {
   const auto count = static_cast<std::size_t>(element_count(shape));
-  tensor_ = Tensor(type, std::move(shape));
+  tensor_ = Tensor::uninitialized(type, std::move(shape));
   if constexpr (std::is_same_v<S, Bounded>) errors_.resize(count);
   if constexpr (std::is_same_v<S, Interval>) ranges_.resize(count);
 }
@@ -207,7 +211,9 @@ Value Settler<S>::finish() {
 template <class S>
 Value settle(ElementType type, const Array<S>& array) {
   Settler<S> settler(type, array.shape);
-  settler.put(0, array.size(), array.data.data());
+  parallel_for(array.size(), kGrain, [&](std::int64_t begin, std::int64_t end) {
+    settler.put(begin, end - begin, array.data.data() + begin);
+  });
   return settler.finish();
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/parallel.h"
+#include "patterns/gemm.h"
 
 namespace assay::elementwise_detail {
 namespace {
@@ -10,14 +11,18 @@ namespace {
 constexpr std::int64_t kBlock = 1024;       // elements handled at a time: fits the first cache
 constexpr std::int64_t kGrain = 16 * 1024;  // elements worth a thread
 
-// Reads one input as if it had the output's shape.
+// Reads one input as if it had the output's shape. Floats are read where they lie.
 template <class S>
 class Reader {
  public:
   Reader(const Value& value, const Shape& output) : value_(&value) {
+    if constexpr (std::is_same_v<S, float>) source_ = value.tensor().data<float>().data();
     const std::int64_t size = value.tensor().size();
     if (value.shape() == output || (size == element_count(output) && size > 0)) return;
-    whole_ = load<S>(value).data;
+    if constexpr (!std::is_same_v<S, float>) {
+      whole_ = load<S>(value).data;
+      source_ = whole_.data();
+    }
     if (size == 1) {
       mode_ = Mode::single;
       return;
@@ -28,18 +33,23 @@ class Reader {
 
   bool constant() const { return mode_ == Mode::single; }
 
-  void read(std::int64_t begin, std::int64_t count, S* out) const {
+  // Elements [begin, begin + count): in place, or in `out`.
+  const S* read(std::int64_t begin, std::int64_t count, S* out) const {
     switch (mode_) {
       case Mode::direct:
-        load<S>(*value_, begin, begin + count, out);
+        if constexpr (std::is_same_v<S, float>)
+          return source_ + begin;
+        else
+          load<S>(*value_, begin, begin + count, out);
         break;
       case Mode::single:
-        std::fill(out, out + count, whole_[0]);
+        std::fill(out, out + count, source_[0]);
         break;
       case Mode::strided:
         gather(begin, count, out);
         break;
     }
+    return out;
   }
 
  private:
@@ -71,7 +81,7 @@ class Reader {
     for (std::int64_t done = 0; done < count;) {
       const std::int64_t run = std::min(count - done, extents_[rank - 1] - index[rank - 1]);
       const std::int64_t step = strides_[rank - 1];
-      const S* source = whole_.data() + offset;
+      const S* source = source_ + offset;
       if (step == 0)
         std::fill(out + done, out + done + run, *source);
       else
@@ -90,44 +100,80 @@ class Reader {
   const Value* value_;
   Mode mode_ = Mode::direct;
   std::vector<S> whole_;
+  const S* source_ = nullptr;
   Shape extents_;
   std::vector<std::int64_t> strides_;
 };
+
+// Block by block through the first cache: reads, computes, and puts(begin, count, results).
+// Results are computed where place(begin) says.
+template <class S, class Place, class Put>
+void by_blocks(const std::vector<Reader<S>>& readers, const Kernel<S>& kernel, std::int64_t begin,
+               std::int64_t end, const Place& place, const Put& put) {
+  const std::int64_t block = std::min(kBlock, end - begin);
+  std::vector<S> buffer(readers.size() * static_cast<std::size_t>(block));
+  std::vector<const S*> in(readers.size());
+  const auto own = [&](std::size_t k) {
+    return buffer.data() + static_cast<std::int64_t>(k) * block;
+  };
+  for (std::size_t k = 0; k < readers.size(); ++k)
+    if (readers[k].constant()) in[k] = readers[k].read(0, block, own(k));
+  for (std::int64_t at = begin; at < end; at += block) {
+    const std::int64_t count = std::min(block, end - at);
+    for (std::size_t k = 0; k < readers.size(); ++k)
+      if (!readers[k].constant()) in[k] = readers[k].read(at, count, own(k));
+    S* const out = place(at);
+    kernel(in.data(), readers.size(), out, count);
+    put(at, count, out);
+  }
+}
+
+template <class S>
+std::vector<Reader<S>> make_readers(const Call& call, const Shape& shape) {
+  std::vector<Reader<S>> readers;
+  readers.reserve(call.inputs.size());
+  for (const Value& input : call.inputs)
+    if (input.present()) readers.emplace_back(input, shape);
+  return readers;
+}
 
 template <class S>
 void run_as(Call& call, const Kernel<S>& kernel) {
   const Shape shape = call.output_shape(0);
   const ElementType type = call.output_type(0);
-  std::vector<Reader<S>> readers;
+  const std::vector<Reader<S>> readers = make_readers<S>(call, shape);
   ElementType computes = type;  // a comparison rounds as its inputs do
-  for (const Value& input : call.inputs) {
-    if (!input.present()) continue;
-    readers.emplace_back(input, shape);
-    if (is_real(input.type()) && !is_real(computes)) computes = input.type();
-  }
+  for (const Value& input : call.inputs)
+    if (input.present() && is_real(input.type()) && !is_real(computes)) computes = input.type();
   Settler<S> settler(type, shape);
   parallel_for(element_count(shape), kGrain, [&](std::int64_t begin, std::int64_t end) {
     const RoundingScope scope(rounding_of(computes));
-    const std::int64_t block = std::min(kBlock, end - begin);
-    std::vector<S> buffer((readers.size() + 1) * static_cast<std::size_t>(block));
-    std::vector<const S*> in(readers.size());
-    const auto place = [&](std::size_t k) {
-      return buffer.data() + static_cast<std::int64_t>(k) * block;
-    };
-    S* out = place(readers.size());
-    for (std::size_t k = 0; k < readers.size(); ++k) {
-      in[k] = place(k);
-      if (readers[k].constant()) readers[k].read(0, block, place(k));
-    }
-    for (std::int64_t at = begin; at < end; at += block) {
-      const std::int64_t count = std::min(block, end - at);
-      for (std::size_t k = 0; k < readers.size(); ++k)
-        if (!readers[k].constant()) readers[k].read(at, count, place(k));
-      kernel(in.data(), readers.size(), out, count);
-      settler.put(at, count, out);
-    }
+    std::vector<S> results(static_cast<std::size_t>(std::min(kBlock, end - begin)));
+    by_blocks(
+        readers, kernel, begin, end, [&](std::int64_t) { return results.data(); },
+        [&](std::int64_t at, std::int64_t count, const S* out) { settler.put(at, count, out); });
   });
   call.outputs[0] = settler.finish();
+}
+
+// All in float32, which the kernel itself reads and writes.
+void run_single(Call& call, const Kernel<float>& kernel) {
+  const Shape shape = call.output_shape(0);
+  const std::vector<Reader<float>> readers = make_readers<float>(call, shape);
+  Tensor result = Tensor::uninitialized(ElementType::f32, shape);
+  float* const out = result.mutate<float>().data();
+  parallel_for(element_count(shape), kGrain, [&](std::int64_t begin, std::int64_t end) {
+    by_blocks(
+        readers, kernel, begin, end, [&](std::int64_t at) { return out + at; },
+        [](std::int64_t, std::int64_t, const float*) {});
+  });
+  call.outputs[0] = std::move(result);
+}
+
+bool all_single(const Call& call) {
+  return call.output_type(0) == ElementType::f32 &&
+         std::all_of(call.inputs.begin(), call.inputs.end(),
+                     [](const Value& v) { return !v.present() || v.type() == ElementType::f32; });
 }
 
 bool any_real(const Call& call) {
@@ -148,10 +194,14 @@ bool all_natural(const Call& call) {
 
 }  // namespace
 
+bool wide_loops() { return gemm_isa() != "sse"; }
+
 void run(Call& call, const Kernels& kernels) {
   const bool real = any_real(call) || !kernels.integer;
   if (call.reading == Reading::value || (!real && all_exact(call))) {
-    if (real)
+    if (real && kernels.single && all_single(call))
+      run_single(call, kernels.single);
+    else if (real)
       run_as<double>(call, kernels.real);
     else if (all_natural(call))
       run_as<std::uint64_t>(call, kernels.natural);

@@ -20,13 +20,14 @@ struct Bits {};
 
 namespace elementwise_detail {
 
-// out[i] = body(in[0][i], in[1][i], …) for i < count.
-template <class S>
+// out[i] = body(in[0][i], in[1][i], …) for i < count, on elements that lie in memory as T.
+template <class T>
 using Kernel =
-    std::function<void(const S* const* in, std::size_t inputs, S* out, std::int64_t count)>;
+    std::function<void(const T* const* in, std::size_t inputs, T* out, std::int64_t count)>;
 
 struct Kernels {
   Kernel<double> real;
+  Kernel<float> single;  // computes in double, rounds once; only where loops are wide
   Kernel<Bounded> bounded;
   Kernel<Interval> interval;
   Kernel<std::int64_t> integer;
@@ -34,6 +35,10 @@ struct Kernels {
 };
 
 void run(Call& call, const Kernels& kernels);
+
+// Whether loops use the instructions of AVX2, as matrix products do (gemm_isa). Bodies are compiled
+// for both, without fused operations, and give the same bits.
+bool wide_loops();
 
 inline double as_scalar(double x) { return x; }
 inline Bounded as_scalar(Bounded x) { return x; }
@@ -71,36 +76,72 @@ void for_each_index(std::int64_t count, const Each& each) {
 }
 
 // A body may have several forms; the one for the number of inputs that are given is taken.
+template <class S, class T, class Body>
+inline __attribute__((always_inline)) void loop(const Body& body, const T* const* in,
+                                                std::size_t inputs, T* result, std::int64_t count) {
+  constexpr bool kOne = requires(S x) { body(x); };
+  T* __restrict out = result;
+  const T* __restrict a = in[0];
+  const T* __restrict b = inputs > 1 ? in[1] : nullptr;
+  const T* __restrict c = inputs > 2 ? in[2] : nullptr;
+  if constexpr (kOne) {
+    if (inputs == 1)
+      return for_each_index(count, [&](std::int64_t i) {
+        out[i] = static_cast<T>(to_scalar<S>(body(static_cast<S>(a[i]))));
+      });
+  }
+  if constexpr (requires(S x) { body(x, x); }) {
+    if (inputs == 2)
+      return for_each_index(count, [&](std::int64_t i) {
+        out[i] = static_cast<T>(to_scalar<S>(body(static_cast<S>(a[i]), static_cast<S>(b[i]))));
+      });
+  }
+  if constexpr (requires(S x) { body(x, x, x); }) {
+    if (inputs == 3)
+      return for_each_index(count, [&](std::int64_t i) {
+        out[i] = static_cast<T>(
+            to_scalar<S>(body(static_cast<S>(a[i]), static_cast<S>(b[i]), static_cast<S>(c[i]))));
+      });
+  }
+  if constexpr (!kOne && requires(std::span<const S> point) { body(point); }) {
+    std::vector<S> point(inputs);
+    for (std::int64_t i = 0; i < count; ++i) {
+      for (std::size_t k = 0; k < inputs; ++k) point[k] = static_cast<S>(in[k][i]);
+      out[i] = static_cast<T>(to_scalar<S>(body(std::span<const S>(point))));
+    }
+  }
+}
+
+// Flat, because only what is inlined here is compiled for these instructions.
+template <class T, class Body>
+__attribute__((target("avx2"), flatten)) void wide_loop(const Body& body, const T* const* in,
+                                                        std::size_t inputs, T* out,
+                                                        std::int64_t count) {
+  loop<double>(body, in, inputs, out, count);
+}
+
 template <class S, class Body>
 Kernel<S> kernel(const Body& body) {
-  return [body](const S* const* in, std::size_t inputs, S* result, std::int64_t count) {
-    constexpr bool kOne = requires(S x) { body(x); };
-    S* __restrict out = result;
-    const S* __restrict a = in[0];
-    const S* __restrict b = inputs > 1 ? in[1] : nullptr;
-    const S* __restrict c = inputs > 2 ? in[2] : nullptr;
-    if constexpr (kOne) {
-      if (inputs == 1)
-        return for_each_index(count, [&](std::int64_t i) { out[i] = to_scalar<S>(body(a[i])); });
-    }
-    if constexpr (requires(S x) { body(x, x); }) {
-      if (inputs == 2)
-        return for_each_index(count,
-                              [&](std::int64_t i) { out[i] = to_scalar<S>(body(a[i], b[i])); });
-    }
-    if constexpr (requires(S x) { body(x, x, x); }) {
-      if (inputs == 3)
-        return for_each_index(
-            count, [&](std::int64_t i) { out[i] = to_scalar<S>(body(a[i], b[i], c[i])); });
-    }
-    if constexpr (!kOne && requires(std::span<const S> point) { body(point); }) {
-      std::vector<S> point(inputs);
-      for (std::int64_t i = 0; i < count; ++i) {
-        for (std::size_t k = 0; k < inputs; ++k) point[k] = in[k][i];
-        out[i] = to_scalar<S>(body(std::span<const S>(point)));
-      }
-    }
+  return [body](const S* const* in, std::size_t inputs, S* out, std::int64_t count) {
+    loop<S>(body, in, inputs, out, count);
   };
+}
+
+template <class T, class Body>
+Kernel<T> wide_kernel(const Body& body) {
+  return [body](const T* const* in, std::size_t inputs, T* out, std::int64_t count) {
+    wide_loop(body, in, inputs, out, count);
+  };
+}
+
+template <class Body>
+void add_real_kernels(const Body& body, Kernels& kernels) {
+  if (wide_loops()) {
+    kernels.real = wide_kernel<double>(body);
+    kernels.single = wide_kernel<float>(body);
+  } else {
+    kernels.real = kernel<double>(body);
+  }
 }
 
 template <class Body>
@@ -139,7 +180,7 @@ Meaning elementwise() {
             const Body body = make_body<Body>(call);
             Kernels kernels;
             if constexpr (std::is_same_v<Kinds, Reals> || std::is_same_v<Kinds, RealsAndIntegers>)
-              kernels.real = kernel<double>(body);
+              add_real_kernels(body, kernels);
             if constexpr (!std::is_same_v<Kinds, Reals>) {
               kernels.integer = kernel<std::int64_t>(body);
               kernels.natural = kernel<std::uint64_t>(body);

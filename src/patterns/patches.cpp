@@ -47,8 +47,12 @@ MatrixView weights_of(const Patches& p, const Elements& w, std::int64_t group) {
 template <class Multiply>
 void by_strips(const Patches& p, std::int64_t columns, const PatchSink& sink,
                const Multiply& multiply) {
-  const std::int64_t width = std::min(strip_width(p.maps), columns), outputs = p.outputs();
-  const std::int64_t strips = divide_up(columns, width);
+  const std::int64_t outputs = p.outputs();
+  // As many strips as keep all threads busy to the end; a single one is left to the product to cut.
+  std::int64_t strips = divide_up(columns, strip_width(p.maps));
+  if (strips > 1) strips = divide_up(strips, thread_count()) * thread_count();
+  const std::int64_t width = std::min(divide_up(divide_up(columns, strips), 24) * 24, columns);
+  strips = divide_up(columns, width);
   const double work =
       static_cast<double>(p.maps) * static_cast<double>(p.terms()) * static_cast<double>(width);
   const auto grain = static_cast<std::int64_t>(kParallelWork / std::max(work, 1.0)) + 1;
@@ -85,10 +89,29 @@ void convolve_pointwise(const Patches& p, const Elements& x, const Elements& w,
   }
 }
 
+// What a column of the packed matrix holds is short: a call for each piece would cost more than the
+// copy. Flat, because only what is inlined here is compiled for AVX2.
+__attribute__((target("avx2"), flatten)) void fill_wide(const Patches& p, const float* x,
+                                                        const PatchTile& tile, std::int64_t k0,
+                                                        std::int64_t k1, double* out,
+                                                        std::int64_t stride) {
+  const auto copy = [](const float* __restrict from, std::int64_t step, std::int64_t count,
+                       double* __restrict to) {
+    if (step == 1)
+      for (std::int64_t i = 0; i < count; ++i) to[i] = from[i];
+    else if (step == 2)
+      for (std::int64_t i = 0; i < count; ++i) to[i] = from[2 * i];
+    else
+      for (std::int64_t i = 0; i < count; ++i) to[i] = from[i * step];
+  };
+  fill_patches_by(copy, p, x, tile, k0, k1, out, stride);
+}
+
 template <class T>
 void convolve_packed(const Patches& p, const T* x, const Elements& w, const PatchSink& sink) {
   // A matrix of one column is multiplied without packing.
   const bool single = p.batches * p.outputs() == 1;
+  const bool wide = gemm_isa() != "sse";
   by_strips(
       p, p.batches * p.outputs(), sink,
       [&](std::int64_t group, std::int64_t j0, std::int64_t j1, double* c) {
@@ -96,6 +119,8 @@ void convolve_packed(const Patches& p, const T* x, const Elements& w, const Patc
                               double* out, std::int64_t stride) {
           thread_local PatchTile tile;
           lay_out(p, group, j0 + from, j0 + to, tile);
+          if constexpr (std::is_same_v<T, float>)
+            if (wide) return fill_wide(p, x, tile, k0, k1, out, stride);
           fill_patches(p, x, tile, k0, k1, out, stride);
         };
         if (!single)

@@ -46,10 +46,13 @@ void copy_patch(const RowKernels&, const T* from, std::int64_t step, std::int64_
 }
 
 // Element (k, j) for k in [k0, k1) and the columns of the tile to out[(k - k0) * stride + column].
-// Row k of the matrix is one tap of one channel, column j one output of one batch.
-template <class From, class To>
-void fill_patches(const Patches& p, const From* x, const PatchTile& tile, std::int64_t k0,
-                  std::int64_t k1, To* out, std::int64_t stride) {
+// Row k of the matrix is one tap of one channel, column j one output of one batch. Elements are
+// copied by copy(from, step, count, to).
+template <class From, class To, class Copy>
+inline __attribute__((always_inline)) void fill_patches_by(const Copy& copy, const Patches& p,
+                                                           const From* x, const PatchTile& tile,
+                                                           std::int64_t k0, std::int64_t k1,
+                                                           To* out, std::int64_t stride) {
   if (k0 >= k1) return;
   const PatchAxis& inner = p.axes.back();
   const auto taps = static_cast<std::int64_t>(inner.offsets.size());
@@ -68,9 +71,8 @@ void fill_patches(const Patches& p, const From* x, const PatchTile& tile, std::i
       const std::int64_t hi = std::max(lo, bounds[2 * r + 1]);
       for (std::int64_t i = 0; i < lo; ++i) to[i] = To();
       if (lo < hi)
-        copy_patch(*tile.kernels,
-                   channel + run.start + rows[r] + run.first + offset + lo * inner.step, inner.step,
-                   hi - lo, to + lo);
+        copy(channel + run.start + rows[r] + run.first + offset + lo * inner.step, inner.step,
+             hi - lo, to + lo);
       for (std::int64_t i = hi; i < run.count; ++i) to[i] = To();
     }
     if (++tap < taps) continue;
@@ -79,6 +81,15 @@ void fill_patches(const Patches& p, const From* x, const PatchTile& tile, std::i
     row = 0;
     channel += plane;
   }
+}
+
+template <class From, class To>
+void fill_patches(const Patches& p, const From* x, const PatchTile& tile, std::int64_t k0,
+                  std::int64_t k1, To* out, std::int64_t stride) {
+  const auto copy = [&](const From* from, std::int64_t step, std::int64_t count, To* to) {
+    copy_patch(*tile.kernels, from, step, count, to);
+  };
+  fill_patches_by(copy, p, x, tile, k0, k1, out, stride);
 }
 
 // Convolutions with few maps: each sum runs over whole rows instead of through a matrix product.

@@ -53,7 +53,7 @@ S identity(S x) {
 double log_sum_exp(std::span<const double> x) {
   const double top = maximum(x);
   if (!std::isfinite(top)) return top;
-  const auto term = [&](std::size_t i) { return std::exp(x[i] - top); };
+  const auto term = [&](std::size_t i) { return exp(x[i] - top); };
   return top + std::log(pairwise_sum(0, x.size(), term));
 }
 

@@ -66,14 +66,22 @@ inline double product(std::span<const double> x) {
 
 inline double maximum(std::span<const double> x) {
   double result = -std::numeric_limits<double>::infinity();
-  for (double v : x) result = max(result, v);
-  return result;
+  bool nan = false;  // apart, so that the next step waits for one instruction only
+  for (double v : x) {
+    result = result > v ? result : v;
+    nan = nan | (v != v);
+  }
+  return nan ? std::numeric_limits<double>::quiet_NaN() : result;
 }
 
 inline double minimum(std::span<const double> x) {
   double result = std::numeric_limits<double>::infinity();
-  for (double v : x) result = min(result, v);
-  return result;
+  bool nan = false;
+  for (double v : x) {
+    result = result < v ? result : v;
+    nan = nan | (v != v);
+  }
+  return nan ? std::numeric_limits<double>::quiet_NaN() : result;
 }
 
 // log Σ exp(x), shifted by the maximum so that nothing overflows.

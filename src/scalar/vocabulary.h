@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "scalar/conditions.h"
+#include "scalar/exponential.h"
 #include "scalar/scalar.h"
 
 namespace assay {
@@ -67,16 +68,21 @@ inline double abs(double x) { return std::fabs(x); }
 inline double square(double x) { return x * x; }
 inline double reciprocal(double x) { return 1 / x; }
 inline double divide(double a, double b) { return a / b; }
-// NaN if either is, as numpy.maximum.
-inline double max(double a, double b) { return a > b || a != a ? a : b; }
-inline double min(double a, double b) { return a < b || a != a ? a : b; }
+// NaN if either is, as numpy.maximum. Two choices, not one of two reasons: those become vectors.
+inline double max(double a, double b) {
+  const double larger = a > b ? a : b;
+  return a != a ? a : larger;
+}
+inline double min(double a, double b) {
+  const double smaller = a < b ? a : b;
+  return a != a ? a : smaller;
+}
 inline double sign(double x) { return x > 0 ? 1 : x < 0 ? -1 : x == 0 ? 0 : x; }
 inline double floor(double x) { return std::floor(x); }
 inline double ceil(double x) { return std::ceil(x); }
 inline double truncate(double x) { return std::trunc(x); }
 inline double round_even(double x) { return std::nearbyint(x); }
 inline double sqrt(double x) { return std::sqrt(x); }
-inline double exp(double x) { return std::exp(x); }
 inline double expm1(double x) { return std::expm1(x); }
 inline double log(double x) { return std::log(x); }
 inline double log1p(double x) { return std::log1p(x); }
@@ -89,22 +95,15 @@ inline double atan(double x) { return std::atan(x); }
 inline double atan2(double y, double x) { return std::atan2(y, x); }
 inline double sinh(double x) { return std::sinh(x); }
 inline double cosh(double x) { return std::cosh(x); }
-inline double tanh(double x) { return std::tanh(x); }
 inline double asinh(double x) { return std::asinh(x); }
 inline double acosh(double x) { return std::acosh(x); }
 inline double atanh(double x) { return std::atanh(x); }
 inline double erf(double x) { return std::erf(x); }
 inline double pow(double a, double b) { return std::pow(a, b); }
 
-// 1 / (1 + exp(−x)), without overflow.
-inline double sigmoid(double x) {
-  const double small = std::exp(-std::fabs(x));
-  return (x < 0 ? small : 1) / (1 + small);
-}
-
 // log(1 + exp(x)), without overflow.
 inline double softplus(double x) {
-  const double rest = std::log1p(std::exp(-std::fabs(x)));
+  const double rest = std::log1p(exp(-std::fabs(x)));
   return x > 0 ? x + rest : x == x ? rest : x;
 }
 

@@ -1,5 +1,6 @@
 // Interval contains Bounded contains value, for every entry on every specimen of the corpus; and
-// evaluation gives the same bits with every number of threads.
+// evaluation gives the same bits with every number of threads, and elementwise ones with every
+// instruction set.
 #include <cmath>
 #include <fstream>
 #include <random>
@@ -11,6 +12,7 @@
 #include "catalogue/corpus.h"
 #include "ops/catalogue.h"
 #include "patterns/array.h"
+#include "patterns/gemm.h"
 #include "semantics/evaluator.h"
 
 namespace assay {
@@ -225,6 +227,23 @@ TEST(Readings, ThreadsDoNotChangeABit) {
     }
   }
   set_thread_count(0);
+}
+
+TEST(Readings, InstructionSetsDoNotChangeElementwiseBits) {
+  const std::string best(gemm_isa());
+  for (const Specimen& s : corpus()) {
+    const Lookup found = find_operator(s.node.domain, s.node.op, s.opset);
+    if (found.entry->meaning.pattern != Pattern::elementwise) continue;
+    set_gemm_isa("sse");
+    const auto plain = evaluate(s, s.inputs, Reading::value);
+    set_gemm_isa(best);
+    const auto wide = evaluate(s, s.inputs, Reading::value);
+    if (!plain || !wide) {
+      ADD_FAILURE() << s.id << ": " << (plain ? wide : plain).error().message;
+      continue;
+    }
+    EXPECT_TRUE(identical(plain->front().tensor(), wide->front().tensor())) << s.id;
+  }
 }
 
 }  // namespace

@@ -45,6 +45,11 @@ TEST(Value, RefusesASpreadOfAnotherSize) {
   EXPECT_THROW(Value::ranges(ElementType::f32, {2}, {{0, 1, false}}), Defect);
 }
 
+TEST(Value, WithoutElementsIsExact) {
+  EXPECT_TRUE(Value::bounded(Tensor(ElementType::f32, {0, 2}), {}).exact());
+  EXPECT_TRUE(Value::ranges(ElementType::f32, {2, 0}, {}).exact());
+}
+
 TEST(Value, ContainersKnowTheirTypes) {
   const ValueType element = ValueType::tensor(ElementType::f32);
   const Value list = Value::sequence(element, {pair_of(1, 2)});

@@ -1,6 +1,6 @@
 """usage: python -m assay_worker FRAMEWORK [MODE]: a worker on standard input and output."""
 
-import importlib
+import importlib.util
 import sys
 
 
@@ -11,7 +11,8 @@ def main():
     name, mode = sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else ""
     from . import serve
 
-    module = importlib.import_module("assay_worker.%s.run" % name if "." not in name else name)
+    own = importlib.util.find_spec("assay_worker." + name) is not None
+    module = importlib.import_module("assay_worker.%s.run" % name if own else name)
     if mode not in module.FRAMEWORK.modes:
         sys.exit("%s has no mode %s" % (name, mode))
     serve.main(module.FRAMEWORK(mode))

@@ -26,8 +26,11 @@ class Framework(object):
         """Return the framework's version text."""
         raise NotImplementedError
 
-    def operators(self):
-        """Return (names that are there, {name: why not}); other domains as "domain.Name"."""
+    def operators(self, names):
+        """Return (those of the standard's names that are there, {name: why not}).
+
+        Names of other domains are "domain.Name"; the reason of "*" is that of all others.
+        """
         raise NotImplementedError
 
     def load(self, data, folder):
@@ -55,7 +58,8 @@ class TableFramework(Framework):
         """Import the framework, then its rows."""
         self.root = self.import_root(threads, seed)
         package = type(self).__module__.rpartition(".")[0]
-        modules = [importlib.import_module(package + "." + name) for name in self.rows_modules]
+        places = [package + "." + name if package else name for name in self.rows_modules]
+        modules = [importlib.import_module(place) for place in places]
         self.rows, self.missing = table.collect(modules, self.root, self.version())
         self.control = control.rows(self)
 
@@ -67,7 +71,7 @@ class TableFramework(Framework):
         """Return the version that the module tells."""
         return self.root.__version__
 
-    def operators(self):
+    def operators(self, names):
         """Return what the table has, and why it lacks the others that it names."""
         return sorted(self.rows), self.missing
 

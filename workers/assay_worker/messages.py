@@ -52,7 +52,6 @@ class Request(Message):
         10: ("threads", INT, False),
         11: ("seed", INT, False),
         12: ("token", TEXT, False),  # hello: what the arena starts with, if it is shared
-        13: ("repeat", INT, False),  # run: so many times, and tell the fastest
     }
 
 

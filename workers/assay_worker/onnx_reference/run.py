@@ -7,7 +7,7 @@ import numpy as np
 from ..arrays import NUMPY_TYPES
 from ..failure import Unsupported
 from ..framework import Framework, Loaded, limit_threads
-from ..whole import from_python, graph_outputs, node_outputs, split, to_python
+from ..whole import from_python, graph_outputs, node_outputs, to_python
 
 # The names that ml_dtypes has for what numpy lacks.
 _MORE = {
@@ -56,7 +56,7 @@ class OnnxReference(Framework):
         """Return the version of onnx."""
         return self.root.__version__
 
-    def operators(self):
+    def operators(self, names):
         """Return what has a class of its own, or is a function of the standard."""
         from onnx.reference.ops import _op_list, aionnxml
 
@@ -68,7 +68,7 @@ class OnnxReference(Framework):
                 schema.has_function or schema.has_context_dependent_function
             ):
                 present.add(schema.name)
-        return split("onnx.reference has no implementation", present)
+        return sorted(present), {"*": "onnx.reference has no implementation"}
 
     def load(self, data, folder):
         """Read the file and find an implementation of each node."""

@@ -9,7 +9,7 @@ from ..arrays import NARROW_BITS, NUMPY_TYPES, STRING, TYPE_NAMES, Array
 from ..failure import Unsupported
 from ..framework import Framework, Loaded
 from ..table import numbers
-from ..whole import from_python, node_outputs, split, to_python, with_outputs
+from ..whole import from_python, node_outputs, to_python, with_outputs
 
 # Types that numpy lacks; their elements pass as integers of the same width.
 _WIDTHS = {16: np.uint16, 17: np.uint8, 18: np.uint8, 19: np.uint8, 20: np.uint8, 24: np.uint8}
@@ -47,7 +47,7 @@ class OnnxRuntime(Framework):
         """Return the release's number."""
         return self.root.__version__
 
-    def operators(self):
+    def operators(self, names):
         """Return what has a kernel on the CPU; functions of the standard are expanded to those."""
         from onnxruntime.capi import onnxruntime_pybind11_state as state
 
@@ -60,7 +60,7 @@ class OnnxRuntime(Framework):
                 found.add((schema.domain, schema.name))
         present = [name for domain, name in found if domain in ("", "ai.onnx")]
         present += ["ai.onnx.ml." + name for domain, name in found if domain == "ai.onnx.ml"]
-        return split("onnxruntime has no kernel for the CPU", set(present))
+        return sorted(set(present)), {"*": "onnxruntime has no kernel for the CPU"}
 
     def load(self, data, folder):
         """Make a session at once, so that a model is refused here."""

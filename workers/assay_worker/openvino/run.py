@@ -14,7 +14,7 @@ from ..onnx_messages import (
     OperatorSetIdProto,
     ValueInfoProto,
 )
-from ..whole import ALL_NAMES, graph_outputs, node_outputs, split
+from ..whole import graph_inputs, graph_outputs, node_outputs
 from ..wire import encode
 
 # OpenVINO's name of a type by ONNX's number.
@@ -25,7 +25,13 @@ _TYPES = {
 }  # fmt: skip
 _NUMPY = {1, 2, 3, 4, 5, 6, 7, 9, 10, 11, 12, 13}
 _NO_RULE = "No conversion rule found for operations:"
-_REFUSALS = (_NO_RULE, "OpConversionFailure", "does not support the following ONNX operations")
+_REFUSALS = (
+    _NO_RULE,
+    "OpConversionFailure",
+    "does not support the following ONNX operations",
+    "Unsupported data type",
+    "doesn't support",
+)
 
 
 class OpenVino(Framework):
@@ -48,11 +54,10 @@ class OpenVino(Framework):
         """Return the release's number, without the build's."""
         return self.root.__version__.split("-")[0]
 
-    def operators(self):
+    def operators(self, names):
         """Ask for a model of each operator: what has no rule is refused for that."""
-        return split(
-            "openvino has no conversion rule", {name for name in ALL_NAMES if self._has_rule(name)}
-        )
+        present = [name for name in names if self._has_rule(name)]
+        return present, {"*": "openvino has no conversion rule"}
 
     def _has_rule(self, name):
         """Try a node that may lack inputs and attributes; other refusals do not count."""
@@ -102,7 +107,7 @@ class LoadedModel(Loaded):
     def __init__(self, framework, data, folder):
         """Load the file."""
         self.framework, self.data, self.folder = framework, data, folder
-        self.outputs = graph_outputs(data)
+        self.inputs, self.outputs = graph_inputs(data), graph_outputs(data)
         model = framework.read(data, folder)
         if len(model.outputs) != len(self.outputs):
             raise Failed("the graph has %d outputs" % len(model.outputs))
@@ -135,13 +140,34 @@ class LoadedModel(Loaded):
 
     def _run(self, compiled, names, inputs):
         request = compiled.create_infer_request()
-        known = {name for port in compiled.inputs for name in port.names}
-        for name, value in inputs.items():
-            if name in known:
-                request.set_tensor(name, _tensor(self.framework.root, value))
+        given = {name: _tensor(self.framework.root, value) for name, value in inputs.items()}
+        for name, port in self._ports(compiled, given).items():
+            request.set_tensor(port, given[name])
         request.infer()
         tensors = [request.get_output_tensor(place) for place in range(len(compiled.outputs))]
         return {name: _array(tensor) for name, tensor in zip(names, tensors)}
+
+    def _ports(self, compiled, given):
+        """Return where each input goes; one that nobody reads has no place.
+
+        An input that is passed on as it is has lost its name to the output: what is left without a
+        name takes the inputs that are left, in order, by type and shape.
+        """
+        ports = {name: port for port in compiled.inputs for name in port.names if name in given}
+        left = [name for name in self.inputs if name in given and name not in ports]
+        for port in compiled.inputs:
+            if any(name in given for name in port.names):
+                continue
+            for name in left:
+                tensor = given[name]
+                same_type = port.element_type == tensor.element_type
+                if same_type and port.partial_shape.compatible(
+                    self.framework.root.PartialShape(list(tensor.shape))
+                ):
+                    ports[name] = port
+                    left.remove(name)
+                    break
+        return ports
 
 
 def _refusal(failure):
@@ -163,7 +189,9 @@ def _tensor(root, array):
         raise Unsupported("%s tensors" % TYPE_NAMES.get(array.type, array.type))
     bits = np.uint16 if array.type == 16 else np.uint8
     data = np.frombuffer(bytes(array.data), bits)
-    return root.Tensor(data, root.Shape(array.shape), kind)
+    tensor = root.Tensor(kind, root.Shape(array.shape))  # one made of `data` would not keep it
+    tensor.data.reshape(-1).view(bits)[: len(data)] = data
+    return tensor
 
 
 def _array(tensor):

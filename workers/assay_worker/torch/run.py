@@ -1,5 +1,7 @@
 """PyTorch: eager, or compiled as a whole with torch.compile."""
 
+import os
+
 import numpy as np
 
 from ..arrays import TYPE_NAMES, Array, from_numpy
@@ -15,6 +17,14 @@ _MORE = {
     20: ("float8_e5m2fnuz", np.uint8),
     24: ("float8_e8m0fnu", np.uint8),
 }
+# How torch says that a function lacks a type, or that it never takes such an option.
+_LACKS = (
+    " not implemented for '",
+    "not supported on CPUType for",
+    "Promotion for uint16",
+    "pad should be ",  # more than half of a pool's kernel
+    "Class values must be ",  # of one_hot
+)
 
 
 class Torch(TableFramework):
@@ -22,25 +32,66 @@ class Torch(TableFramework):
 
     name = "torch"
     modes = ("", "compile")
-    rows_modules = ("rows_math",)
+    rows_modules = (
+        "rows_math", "rows_reduce", "rows_shape", "rows_index", "rows_resize", "rows_neural",
+        "rows_types", "rows_sequence", "rows_signal",
+    )  # fmt: skip
 
     def import_root(self, threads, seed):
         """Import torch."""
         limit_threads(threads)
+        # The compiler's own pool of processes outlives a worker that is ended.
+        os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")
         import torch
 
+        from . import parts
+
+        self.answers = parts.ANSWERS
         if threads > 0:
             torch.set_num_threads(threads)
         torch.manual_seed(seed)
         torch.set_grad_enabled(False)
+        if self.mode:
+            self._set_up_compiler(torch)
         return torch
+
+    def _set_up_compiler(self, torch):
+        """Let nothing fall back to eager evaluation in silence."""
+        if not hasattr(torch, "compile"):
+            raise Unsupported("torch.compile in torch %s" % torch.__version__)
+        import torch._dynamo
+
+        config = torch._dynamo.config
+        config.suppress_errors = False
+        for name in ("recompile_limit", "accumulated_recompile_limit"):
+            if hasattr(config, name):
+                setattr(config, name, 1 << 30)
+
+    def row(self, node):
+        """Return a row that tells types which a function lacks from what goes wrong."""
+        row = TableFramework.row(self, node)
+        if self.answers.replaying:
+            return row
+
+        def careful(*arguments):
+            try:
+                return row(*arguments)
+            except (RuntimeError, NotImplementedError) as failure:
+                for text in _LACKS:
+                    if text in str(failure):
+                        raise Unsupported(str(failure).split("\n")[0])
+                raise
+
+        return careful
 
     def put(self, array):
         """Copy: the bytes are the engine's, and torch wants to write."""
         if array.type in _MORE:
             name, bits = _MORE[array.type]
             kind = getattr(self.root, name, None)
-            if kind is not None:
+            if kind is not None and hasattr(self.root, "float8_e5m2"):
+                if not array.count():
+                    return self.root.zeros(array.shape, dtype=kind)
                 raw = np.frombuffer(array.data, bits).reshape(array.shape).copy()
                 return self.root.from_numpy(raw).view(kind)
         elements = array.numpy()
@@ -61,17 +112,30 @@ class Torch(TableFramework):
 
     def signature(self, value):
         """Return what a compiled function depends on."""
+        if not hasattr(value, "dtype"):
+            raise Unsupported("sequences in a compiled model")
         return str(value.dtype), tuple(value.shape)
 
+    def constant(self, array):
+        """Return a tensor of the file: the same one while it is compiled as before."""
+        if self.answers.replaying:
+            return self.answers.following()
+        value = self.put(array)
+        return self.answers.keep(value)
+
     def compiled(self, function, _):
-        """Compile the whole model at once."""
-        return self.root.compile(function)
+        """Compile the whole model at once, with what rows need to know as it is known."""
+        return _Compiled(self, function)
 
     def truth(self, value):
         """Return a tensor of one boolean as Python's."""
-        return bool(value)
+        return bool(self.count(value))
 
-    count = staticmethod(int)
+    def count(self, value):
+        """Return a tensor of one number as Python's."""
+        from .parts import number
+
+        return number(value)
 
     def whole(self, number, kind):
         """Return a Python number as a tensor."""
@@ -88,6 +152,59 @@ class Torch(TableFramework):
     def pick(self, value, axis, index):
         """Return one slice of an axis."""
         return value.select(axis, index)
+
+
+class _Compiled(object):
+    """A model under torch.compile: one compilation for each set of values that rows asked for."""
+
+    def __init__(self, framework, function):
+        """Compile nothing yet."""
+        self.framework, self.function = framework, function
+        self.inputs, self.current, self.compiled = None, None, []
+
+    def __call__(self, given):
+        """Evaluate plainly if the inputs are new, to know what rows ask; then compiled."""
+        answers = self.framework.answers
+        if not self._knows(given):
+            answers.record()
+            try:
+                self.function(given)
+                kept = answers.kept
+            finally:
+                answers.stop()
+            self.inputs, self.current = given, self._find(kept)
+        kept, compiled = self.current
+        answers.replay(kept)
+        try:
+            return compiled(given)
+        finally:
+            answers.stop()
+
+    def _knows(self, given):
+        """Tell whether inputs are the last ones again."""
+        if self.inputs is None:
+            return False
+        try:
+            return all(self.framework.root.equal(given[n], self.inputs[n]) for n in given)
+        except RuntimeError:  # not every type can be compared
+            return False
+
+    def _find(self, kept):
+        """Return the answers and the compiled function that go with the same answers."""
+        known = [one for one in kept if isinstance(one, list)]
+        for earlier, pair in self.compiled:
+            if earlier == known:
+                return pair
+        compiled = self.framework.root.compile(_fresh(self.function), dynamic=False)
+        self.compiled.append((known, (kept, compiled)))
+        return self.compiled[-1][1]
+
+
+def _fresh(function):
+    """Return a function with code of its own: the compiler keeps what it knows by the code."""
+    space = {}
+    exec("def model(given):\n    return function(given)", {"function": function}, space)
+    return space["model"]
 
 
 FRAMEWORK = Torch

@@ -1,0 +1,63 @@
+#include "backends/arena.h"
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+namespace assay {
+namespace {
+
+constexpr std::uint64_t kAlignment = 64;
+
+}  // namespace
+
+Result<Arena> Arena::make() {
+  const char* asked = std::getenv("ASSAY_SHARED_MEMORY");
+  const std::string folder = asked ? asked : "/dev/shm";
+  Descriptor file(open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
+  // Systems without such a folder have memory files all the same.
+  if (file.number() < 0 && !asked) file = Descriptor(memfd_create("assay", MFD_CLOEXEC));
+  if (file.number() < 0) {
+    return Error{"environment", fmt::format("{}: {}", folder, std::strerror(errno)), folder};
+  }
+  return Arena(std::move(file));
+}
+
+std::optional<std::uint64_t> Arena::append(const void* bytes, std::size_t count) {
+  const std::uint64_t start = (used_ + kAlignment - 1) / kAlignment * kAlignment;
+  const char* next = static_cast<const char*>(bytes);
+  for (std::size_t done = 0; done < count;) {
+    const ssize_t wrote =
+        pwrite(descriptor(), next + done, count - done, static_cast<off_t>(start + done));
+    if (wrote < 0 && errno == EINTR) continue;
+    if (wrote <= 0) return std::nullopt;
+    done += static_cast<std::size_t>(wrote);
+  }
+  used_ = start + count;
+  return start;
+}
+
+bool Arena::read(std::uint64_t offset, void* bytes, std::size_t count) const {
+  char* next = static_cast<char*>(bytes);
+  for (std::size_t done = 0; done < count;) {
+    const ssize_t got =
+        pread(descriptor(), next + done, count - done, static_cast<off_t>(offset + done));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return false;
+    done += static_cast<std::size_t>(got);
+  }
+  return true;
+}
+
+std::uint64_t Arena::size() const {
+  struct stat status {};
+  return fstat(descriptor(), &status) == 0 ? static_cast<std::uint64_t>(status.st_size) : 0;
+}
+
+}  // namespace assay

@@ -1,0 +1,34 @@
+// Arena: a nameless file through which tensors pass between two processes of one machine.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "backends/process.h"
+
+namespace assay {
+
+// No name, so nothing is left behind whoever dies; read and written by system calls, so that a file
+// which somebody cuts or a disk that is full is an error and not a signal.
+class Arena {
+ public:
+  // In $ASSAY_SHARED_MEMORY, or where the system keeps shared memory.
+  static Result<Arena> make();
+
+  int descriptor() const { return file_.number(); }
+  void clear(std::uint64_t used = 0) { used_ = used; }
+  // Where the bytes lie now; nullopt if there is no room.
+  std::optional<std::uint64_t> append(const void* bytes, std::size_t count);
+  bool read(std::uint64_t offset, void* bytes, std::size_t count) const;
+  std::uint64_t size() const;
+
+ private:
+  explicit Arena(Descriptor file) : file_(std::move(file)) {}
+
+  Descriptor file_;
+  std::uint64_t used_ = 0;
+};
+
+}  // namespace assay

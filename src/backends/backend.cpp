@@ -1,0 +1,180 @@
+#include "backends/backend.h"
+
+#include <chrono>
+#include <filesystem>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "backends/install.h"
+#include "formats/external_data.h"
+#include "formats/onnx_import.h"
+#include "generated/version.h"
+#include "semantics/evaluator.h"
+#include "tensor/npy.h"
+
+namespace assay {
+namespace {
+
+Answer refusal(Outcome outcome, std::string message) {
+  Answer answer;
+  answer.outcome = outcome;
+  answer.message = std::move(message);
+  return answer;
+}
+
+std::string absolute(const std::string& path) {
+  std::error_code ignored;
+  return path.empty() ? path : std::filesystem::absolute(path, ignored).string();
+}
+
+class ReferenceBackend : public Backend {
+ public:
+  explicit ReferenceBackend(std::uint64_t seed)
+      : Backend("reference", {"assay", kVersion, ""}), seed_(seed) {}
+
+  Answer run(const Job& job) override {
+    if (Result<void> done = load(job.model); !done) {
+      return refusal(Outcome::failed, done.error().message);
+    }
+    const Graph& graph = evaluator_->model().graph;
+    std::vector<Value> inputs(graph.inputs.size());
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      for (const auto& [name, value] : job.inputs) {
+        if (name == graph.inputs[i].name) inputs[i] = value;
+      }
+    }
+    Answer answer;
+    EvaluateOptions options;
+    options.seed = seed_;
+    if (job.hidden) {
+      options.observe = [&](const Evaluated& evaluated) {
+        const std::vector<std::string>& names = evaluated.node.node.outputs;
+        for (std::size_t i = 0; i < names.size() && i < evaluated.outputs.size(); ++i) {
+          if (!names[i].empty()) {
+            answer.hidden.emplace_back(evaluated.name(i), evaluated.outputs[i]);
+          }
+        }
+      };
+    }
+    const auto start = std::chrono::steady_clock::now();
+    Result<std::vector<Value>> outputs = evaluator_->run(inputs, options);
+    if (!outputs) return refusal(Outcome::failed, outputs.error().message);
+    answer.seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    for (std::size_t i = 0; i < outputs->size(); ++i) {
+      answer.values.emplace_back(graph.outputs[i].name, std::move((*outputs)[i]));
+    }
+    return answer;
+  }
+
+ private:
+  Result<void> load(const ModelSource& source) {
+    const std::string key = source.key();
+    if (evaluator_ && key == loaded_) return {};
+    Result<Model> model =
+        source.path.empty() ? parse_onnx(source.bytes, "model") : read_onnx(source.path);
+    if (!model) return model.error();
+    auto evaluator = Evaluator::make(std::make_shared<const Model>(*std::move(model)));
+    if (!evaluator) return evaluator.error();
+    evaluator_ = *std::move(evaluator);
+    loaded_ = key;
+    return {};
+  }
+
+  std::uint64_t seed_;
+  std::unique_ptr<Evaluator> evaluator_;
+  std::string loaded_;
+};
+
+// Values that were recorded anywhere: another machine, a GPU, a phone.
+class FileBackend : public Backend {
+ public:
+  FileBackend(std::string name, std::vector<NpzEntry> entries)
+      : Backend(std::move(name), {"file", "", ""}) {
+    for (auto& [key, tensor] : entries) values_.emplace(key, std::move(tensor));
+  }
+
+  Answer run(const Job& job) override {
+    Answer answer;
+    for (const auto& [name, tensor] : values_) {
+      answer.values.emplace_back(name, tensor);
+      if (job.hidden) answer.hidden.emplace_back(name, tensor);
+    }
+    for (const std::string& name : job.outputs) {
+      if (!values_.contains(name)) {
+        return refusal(Outcome::unsupported, fmt::format("it has no value of {}", name));
+      }
+    }
+    return answer;
+  }
+
+ private:
+  std::map<std::string, Tensor> values_;
+};
+
+class WorkerBackend : public Backend {
+ public:
+  WorkerBackend(std::string name, WorkerCommand command, const BackendOptions& options,
+                std::unique_ptr<Worker> worker)
+      : Backend(std::move(name), worker->identity()),
+        command_(std::move(command)),
+        options_(options),
+        worker_(std::move(worker)) {}
+
+  Answer run(const Job& job) override {
+    if (!worker_ || !worker_->alive()) {
+      Result<std::unique_ptr<Worker>> again = Worker::start(command_, options_.worker);
+      if (!again) return refusal(Outcome::crashed, again.error().message);
+      worker_ = *std::move(again);
+    }
+    Job sent = job;
+    sent.model.path = absolute(job.model.path);
+    // A worker elsewhere has not our files.
+    if (!command_.shared_memory && !sent.model.path.empty()) {
+      Result<std::string> bytes = read_whole(sent.model.path);
+      if (!bytes) return refusal(Outcome::failed, bytes.error().message);
+      sent.model = {"", *std::move(bytes)};
+    }
+    return worker_->run(sent, options_.limits);
+  }
+
+ private:
+  static Result<std::string> read_whole(const std::string& path);
+
+  WorkerCommand command_;
+  BackendOptions options_;
+  std::unique_ptr<Worker> worker_;
+};
+
+Result<std::string> WorkerBackend::read_whole(const std::string& path) {
+  try {
+    return std::string(map_file(path).bytes);
+  } catch (const std::exception& failure) {
+    return Error{"unreadable", fmt::format("{}: {}", path, failure.what()), path};
+  }
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Backend>> open_backend(const std::string& name,
+                                              const BackendOptions& options) {
+  using Made = std::unique_ptr<Backend>;
+  if (name == "reference") return Made(new ReferenceBackend(options.worker.seed));
+  if (name.starts_with("file:")) {
+    Result<std::vector<NpzEntry>> entries = read_npz(name.substr(5));
+    if (!entries) return entries.error();
+    return Made(new FileBackend(name, *std::move(entries)));
+  }
+  const Result<BackendName> parsed = parse_backend(name);
+  if (!parsed) return parsed.error();
+  const Result<WorkerCommand> command = worker_command(*parsed);
+  if (!command) return command.error();
+  Result<std::unique_ptr<Worker>> worker = Worker::start(*command, options.worker);
+  if (!worker) {
+    return Error{"environment", fmt::format("backend {}: {}", name, worker.error().message), name};
+  }
+  return Made(new WorkerBackend(name, *command, options, *std::move(worker)));
+}
+
+}  // namespace assay

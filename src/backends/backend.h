@@ -1,0 +1,40 @@
+// Backends by name: the reference in this process, values recorded elsewhere, and workers.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "backends/worker.h"
+
+namespace assay {
+
+struct BackendOptions {
+  WorkerOptions worker;
+  WorkerLimits limits;  // of each run
+};
+
+// What runs a model. One thread at a time uses it.
+class Backend {
+ public:
+  virtual ~Backend() = default;
+  const std::string& name() const { return name_; }
+  const WorkerIdentity& identity() const { return identity_; }
+
+  // Never fails: what goes wrong is the answer.
+  virtual Answer run(const Job& job) = 0;
+
+ protected:
+  Backend(std::string name, WorkerIdentity identity)
+      : name_(std::move(name)), identity_(std::move(identity)) {}
+
+ private:
+  std::string name_;
+  WorkerIdentity identity_;
+};
+
+// "reference", "file:F.npz", or a worker, which is started now and again after it has died. Kinds:
+// "environment" (not installed, does not start), "usage" (no such name), "missing", "unreadable".
+Result<std::unique_ptr<Backend>> open_backend(const std::string& name,
+                                              const BackendOptions& options);
+
+}  // namespace assay

@@ -1,0 +1,234 @@
+#include "backends/channel.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <poll.h>
+#include <random>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "generated/protocol.pb.h"
+
+namespace assay {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::size_t kErrorsKept = 4096;
+constexpr std::uint64_t kLongestMessage = (std::uint64_t{1} << 31) - 1;  // as protobuf has it
+constexpr double kLastMoments = 0.25;  // seconds between the end of the output and the exit
+constexpr char kReplyStart = 0x08;     // the key of Reply.id
+constexpr int kLookMilliseconds = 20;  // between two looks at a worker's memory
+
+std::string make_token() {
+  std::random_device random;
+  return fmt::format("{:08x}{:08x}", random(), random());
+}
+
+std::string framed(const google::protobuf::MessageLite& message) {
+  std::string bytes;
+  for (std::uint64_t size = message.ByteSizeLong(); true; size >>= 7) {
+    bytes.push_back(static_cast<char>(size > 0x7F ? 0x80 | (size & 0x7F) : size));
+    if (size <= 0x7F) break;
+  }
+  message.AppendToString(&bytes);
+  return bytes;
+}
+
+// The last line that says something, of what a dying process wrote.
+std::string last_line(std::string_view text) {
+  while (!text.empty()) {
+    const auto end = text.find_last_not_of(" \n\r\t");
+    if (end == std::string_view::npos) break;
+    const auto start = text.rfind('\n', end);
+    const auto first = start == std::string_view::npos ? 0 : start + 1;
+    return std::string(text.substr(first, std::min<std::size_t>(end + 1 - first, 300)));
+  }
+  return {};
+}
+
+}  // namespace
+
+// One request on its way out and its reply on its way in.
+class Channel::Exchange {
+ public:
+  Exchange(Channel& channel, const protocol::Request& request, const WorkerLimits& limits)
+      : channel_(channel), limits_(limits), outgoing_(framed(request)) {
+    if (limits.seconds > 0) deadline_ = Clock::now() + to_duration(limits.seconds);
+  }
+
+  // Nothing when a whole message has come.
+  std::optional<Answer> run(protocol::Reply& reply) {
+    for (;;) {
+      if (std::optional<Answer> trouble = step()) return trouble;
+      const std::optional<std::pair<std::size_t, std::size_t>> frame = find_frame();
+      if (!frame) continue;
+      if (frame->second > kLongestMessage) return broke("announced a message of absurd length");
+      // A reply begins with its number; whatever was printed into the pipe does not.
+      if (incoming_.size() > frame->first && incoming_[frame->first] != kReplyStart) {
+        return broke("sent what is no message");
+      }
+      if (incoming_.size() < frame->first + frame->second) continue;
+      if (incoming_.size() > frame->first + frame->second) return broke("sent more than a reply");
+      if (!reply.ParseFromArray(incoming_.data() + frame->first, static_cast<int>(frame->second)))
+        return broke("sent what is no message");
+      return std::nullopt;
+    }
+  }
+
+ private:
+  static Clock::duration to_duration(double seconds) {
+    return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+  }
+
+  Answer broke(const char* how) {
+    return channel_.fatal(Outcome::crashed, fmt::format("it broke the protocol: it {}", how));
+  }
+
+  std::optional<Answer> step() {
+    pollfd files[] = {{channel_.process_.output(), POLLIN, 0},
+                      {channel_.process_.errors(), POLLIN, 0},
+                      {sent_ < outgoing_.size() ? channel_.process_.input() : -1, POLLOUT, 0},
+                      {channel_.process_.death(), POLLIN, 0}};
+    poll(files, 4, wait_milliseconds());
+    if (files[1].revents != 0) channel_.drain_errors();
+    if (files[2].revents != 0) send_some();
+    if (files[0].revents != 0) {
+      if (!receive_some()) return ended();
+    } else if (files[3].revents != 0) {
+      // What it started may hold its output open, so that no end of it would ever come.
+      return ended();
+    }
+    if (deadline_ && Clock::now() >= *deadline_) {
+      return channel_.fatal(Outcome::hung, fmt::format("no answer within {} s", limits_.seconds));
+    }
+    if (limits_.bytes > 0 && channel_.process_.resident_bytes() > limits_.bytes) {
+      return channel_.fatal(Outcome::memory,
+                            fmt::format("it took more than {} bytes", limits_.bytes));
+    }
+    return std::nullopt;
+  }
+
+  int wait_milliseconds() const {
+    int wait = limits_.bytes > 0 ? kLookMilliseconds : 1000;
+    if (deadline_) {
+      const auto left = std::chrono::ceil<std::chrono::milliseconds>(*deadline_ - Clock::now());
+      wait = static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, wait));
+    }
+    return wait;
+  }
+
+  void send_some() {
+    const ssize_t count = ::send(channel_.process_.input(), outgoing_.data() + sent_,
+                                 outgoing_.size() - sent_, MSG_NOSIGNAL);
+    if (count > 0) sent_ += static_cast<std::size_t>(count);
+    // It does not listen any more; what it has to say, or how it died, comes by the other pipe.
+    if (count < 0 && errno != EAGAIN && errno != EINTR) sent_ = outgoing_.size();
+  }
+
+  // False at the end.
+  bool receive_some() {
+    const std::size_t before = incoming_.size();
+    incoming_.resize(before + std::clamp<std::size_t>(before, 1 << 16, 1 << 24));
+    const ssize_t count =
+        read(channel_.process_.output(), incoming_.data() + before, incoming_.size() - before);
+    incoming_.resize(before + static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+    return count > 0 || (count < 0 && (errno == EAGAIN || errno == EINTR));
+  }
+
+  Answer ended() {
+    const std::optional<Ending> ending = channel_.process_.ending(kLastMoments);
+    return channel_.fatal(Outcome::crashed,
+                          ending ? ending->text() : "it closed its output and went on");
+  }
+
+  // Where a message starts and how long it is, once its length is here.
+  std::optional<std::pair<std::size_t, std::size_t>> find_frame() const {
+    std::uint64_t size = 0;
+    for (std::size_t i = 0; i < incoming_.size(); ++i) {
+      if (i > 9) return {{i, kLongestMessage + 1}};
+      const auto byte = static_cast<unsigned char>(incoming_[i]);
+      size |= static_cast<std::uint64_t>(byte & 0x7F) << (7 * i);
+      if (byte < 0x80) return {{i + 1, size}};
+    }
+    return std::nullopt;
+  }
+
+  Channel& channel_;
+  const WorkerLimits& limits_;
+  std::optional<Clock::time_point> deadline_;
+  std::string outgoing_, incoming_;
+  std::size_t sent_ = 0;
+};
+
+Result<Channel> Channel::open(const WorkerCommand& command) {
+  ProcessCommand start{command.arguments, command.variables};
+  std::optional<Arena> inward, outward;
+  std::string token;
+  if (command.shared_memory) {
+    // No room for an arena is no reason to stop: tensors then go through the pipe.
+    Result<Arena> first = Arena::make(), second = Arena::make();
+    token = make_token();
+    if (first && second && first->append(token.data(), token.size())) {
+      inward = *std::move(first);
+      outward = *std::move(second);
+      start.inherited = {inward->descriptor(), outward->descriptor()};
+      start.variables.emplace_back("ASSAY_ARENAS", "3,4");
+    }
+  }
+  Result<Process> process = Process::start(start);
+  if (!process) return process.error();
+  Channel channel(*std::move(process));
+  channel.inward_ = std::move(inward);
+  channel.outward_ = std::move(outward);
+  channel.token_ = channel.inward_ ? token : "";
+  return channel;
+}
+
+std::optional<Answer> Channel::exchange(protocol::Request& request, protocol::Reply& reply,
+                                        const WorkerLimits& limits) {
+  request.set_id(next_id_++);
+  if (!alive_) return fatal(Outcome::crashed, "it is not running");
+  std::optional<Answer> trouble = Exchange(*this, request, limits).run(reply);
+  if (!trouble && reply.id() != request.id()) {
+    trouble = fatal(Outcome::crashed, "it broke the protocol: it answered another request");
+  }
+  if (inward_) inward_->clear(token_.size());
+  return trouble;
+}
+
+bool Channel::ready() {
+  pollfd output = {process_.output(), POLLIN, 0};
+  if (alive_ && poll(&output, 1, 0) != 0) fatal(Outcome::crashed, "");
+  return alive_;
+}
+
+Answer Channel::fatal(Outcome outcome, const std::string& reason) {
+  Answer answer;
+  answer.outcome = outcome;
+  answer.message = reason;
+  if (alive_) {
+    const bool own_end = process_.ending(0).has_value();
+    const Ending ending = process_.kill();
+    if (own_end) answer.signal = ending.signal;
+    drain_errors();
+    alive_ = false;
+  }
+  if (const std::string line = last_line(errors_); outcome == Outcome::crashed && !line.empty()) {
+    answer.message += fmt::format("; its last words: {}", line);
+  }
+  return answer;
+}
+
+void Channel::drain_errors() {
+  char buffer[4096];
+  for (ssize_t count = 0; (count = read(process_.errors(), buffer, sizeof buffer)) > 0;) {
+    errors_.append(buffer, static_cast<std::size_t>(count));
+    if (errors_.size() > 2 * kErrorsKept) errors_.erase(0, errors_.size() - kErrorsKept);
+  }
+}
+
+}  // namespace assay

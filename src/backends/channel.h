@@ -1,0 +1,68 @@
+// Channel: a worker process and the messages that go to it and come back.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "backends/answer.h"
+#include "backends/arena.h"
+#include "backends/process.h"
+
+namespace assay::protocol {
+class Reply;
+class Request;
+class Tensor;
+class Value;
+}  // namespace assay::protocol
+
+namespace assay {
+
+// What one exchange may take; 0: no limit.
+struct WorkerLimits {
+  double seconds = 0;
+  std::int64_t bytes = 0;  // resident, of the worker
+};
+
+struct WorkerCommand {
+  std::vector<std::string> arguments;
+  std::vector<std::pair<std::string, std::string>> variables;
+  bool shared_memory = true;  // false where the worker is on another machine
+};
+
+class Channel {
+ public:
+  static Result<Channel> open(const WorkerCommand& command);
+
+  // Sends the request, which gets a number, and waits for its reply. Whatever else happens is
+  // fatal: the worker is killed, and the Answer says why.
+  std::optional<Answer> exchange(protocol::Request& request, protocol::Reply& reply,
+                                 const WorkerLimits& limits);
+  // Whether it runs and waits for a request; one that died or spoke between two is of no use.
+  bool ready();
+  pid_t id() const { return process_.id(); }
+
+  // Tensors beside the messages: only after the worker has shown that it reads the same arena.
+  std::string token() const { return token_; }
+  void share() { shared_ = true; }
+  bool shared() const { return shared_; }
+  void put(const Value& value, protocol::Value& message);
+  std::optional<Value> take(const protocol::Value& message) const;
+
+ private:
+  explicit Channel(Process process) : process_(std::move(process)) {}
+  class Exchange;
+  void put_tensor(const Tensor& tensor, protocol::Tensor& message);
+  std::optional<Tensor> take_tensor(const protocol::Tensor& message) const;
+  Answer fatal(Outcome outcome, const std::string& reason);
+  void drain_errors();
+
+  Process process_;
+  std::optional<Arena> inward_, outward_;  // as the worker sees them
+  std::string token_;
+  std::string errors_;  // the end of what the worker wrote to its standard error
+  std::uint64_t next_id_ = 1;
+  bool shared_ = false, alive_ = true;
+};
+
+}  // namespace assay

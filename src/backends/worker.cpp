@@ -1,0 +1,139 @@
+#include "backends/worker.h"
+
+#include <filesystem>
+#include <functional>
+
+#include <fmt/format.h>
+
+#include "generated/protocol.pb.h"
+
+namespace assay {
+namespace {
+
+constexpr const char* kModel = "model";  // a worker holds one at a time
+
+Outcome to_outcome(const std::string& status) {
+  if (status == "ok") return Outcome::ok;
+  return status == "unsupported" ? Outcome::unsupported : Outcome::failed;
+}
+
+}  // namespace
+
+std::string ModelSource::key() const {
+  if (path.empty()) return fmt::format("{}:{:x}", bytes.size(), std::hash<std::string>()(bytes));
+  std::error_code ignored;
+  const auto changed = std::filesystem::last_write_time(path, ignored).time_since_epoch().count();
+  return fmt::format("{}@{}", path, changed);
+}
+
+Result<std::unique_ptr<Worker>> Worker::start(const WorkerCommand& command,
+                                              const WorkerOptions& options) {
+  Result<Channel> channel = Channel::open(command);
+  if (!channel) return channel.error();
+  std::unique_ptr<Worker> worker(new Worker(*std::move(channel)));
+  protocol::Request request;
+  protocol::Reply reply;
+  request.set_verb("hello");
+  request.set_token(worker->channel_.token());
+  request.set_threads(options.threads);
+  request.set_seed(options.seed);
+  const auto trouble = worker->channel_.exchange(request, reply, {options.start_seconds, 0});
+  if (trouble) return Error{"environment", "it does not start: " + trouble->message, {}};
+  if (reply.status() != "ok") {
+    return Error{"environment", "it does not start: " + reply.message(), {}};
+  }
+  if (reply.shared()) worker->channel_.share();
+  worker->identity_ = {reply.framework(), reply.version(), reply.python()};
+  return worker;
+}
+
+Answer Worker::to_answer(const protocol::Reply& reply) const {
+  Answer answer;
+  answer.outcome = to_outcome(reply.status());
+  answer.message = reply.message();
+  answer.node = reply.node();
+  answer.op = reply.op();
+  answer.seconds = reply.seconds();
+  for (const auto& [from, to] :
+       {std::pair{&reply.values(), &answer.values}, std::pair{&reply.hidden(), &answer.hidden}}) {
+    for (const protocol::Named& one : *from) {
+      std::optional<Value> value = channel_.take(one.value());
+      if (!value) {
+        Answer bad;
+        bad.outcome = Outcome::failed;
+        bad.message = fmt::format("the worker sent a value of {} that is none", one.name());
+        return bad;
+      }
+      to->emplace_back(one.name(), *std::move(value));
+    }
+  }
+  return answer;
+}
+
+Answer Worker::load(const ModelSource& model, const WorkerLimits& limits) {
+  protocol::Request request;
+  protocol::Reply reply;
+  request.set_verb("load");
+  request.set_model(kModel);
+  request.set_path(model.path);
+  request.set_bytes(model.bytes);
+  loaded_.clear();
+  if (auto trouble = channel_.exchange(request, reply, limits)) return *trouble;
+  if (reply.status() == "ok") loaded_ = model.key();
+  return to_answer(reply);
+}
+
+Answer Worker::run(const Job& job, const WorkerLimits& limits, bool keep) {
+  if (loaded_ != job.model.key()) {
+    if (Answer answer = load(job.model, limits); !answer.ok()) return answer;
+  }
+  protocol::Request request;
+  protocol::Reply reply;
+  request.set_verb("run");
+  request.set_model(kModel);
+  request.set_hidden(job.hidden);
+  request.set_keep(keep);
+  for (const std::string& name : job.outputs) request.add_outputs(name);
+  for (const auto& [name, value] : job.inputs) {
+    protocol::Named& input = *request.add_inputs();
+    input.set_name(name);
+    channel_.put(value, *input.mutable_value());
+  }
+  if (auto trouble = channel_.exchange(request, reply, limits)) return *trouble;
+  return to_answer(reply);
+}
+
+Answer Worker::run(const Job& job, const WorkerLimits& limits) { return run(job, limits, false); }
+
+Answer Worker::run_and_keep(const Job& job, const WorkerLimits& limits) {
+  return run(job, limits, true);
+}
+
+Answer Worker::fetch(const std::vector<std::string>& names, const WorkerLimits& limits) {
+  protocol::Request request;
+  protocol::Reply reply;
+  request.set_verb("fetch");
+  for (const std::string& name : names) request.add_outputs(name);
+  if (auto trouble = channel_.exchange(request, reply, limits)) return *trouble;
+  return to_answer(reply);
+}
+
+Result<OperatorList> Worker::operators(const std::vector<std::string>& names,
+                                       const WorkerLimits& limits) {
+  protocol::Request request;
+  protocol::Reply reply;
+  request.set_verb("operators");
+  for (const std::string& name : names) request.add_outputs(name);
+  if (auto trouble = channel_.exchange(request, reply, limits)) {
+    return Error{"environment", trouble->message, {}};
+  }
+  if (reply.status() != "ok") return Error{"environment", reply.message(), {}};
+  OperatorList list;
+  list.present.assign(reply.operators().begin(), reply.operators().end());
+  for (int i = 0; i < std::min(reply.missing_size(), reply.reasons_size()); ++i) {
+    list.missing.emplace_back(reply.missing(i).name(), reply.reasons(i));
+  }
+  return list;
+}
+
+}  // namespace assay

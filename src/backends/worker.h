@@ -1,0 +1,73 @@
+// Worker: one framework in a process of its own, asked to load and run models.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backends/channel.h"
+
+namespace assay {
+
+// What a worker says of itself.
+struct WorkerIdentity {
+  std::string framework, version, python;
+};
+
+// A model as a file, which a worker on this machine reads itself, or as the content of one.
+struct ModelSource {
+  std::string path;         // absolute
+  std::string bytes;        // where there is no file
+  std::string key() const;  // equal for equal models
+};
+
+struct Job {
+  ModelSource model;
+  NamedValues inputs{};
+  std::vector<std::string> outputs{};  // that are wanted; none: all
+  bool hidden = false;                 // the values of all nodes too
+};
+
+struct OperatorList {
+  std::vector<std::string> present;
+  std::vector<std::pair<std::string, std::string>> missing;  // with the reason
+};
+
+struct WorkerOptions {
+  int threads = 0;  // 0: as the framework likes
+  std::uint64_t seed = 0;
+  double start_seconds = 180;  // importing a framework takes its time, more so on a busy machine
+};
+
+class Worker {
+ public:
+  // Starts the process and waits until the framework is imported; kind "environment" if that fails.
+  static Result<std::unique_ptr<Worker>> start(const WorkerCommand& command,
+                                               const WorkerOptions& options);
+
+  const WorkerIdentity& identity() const { return identity_; }
+  bool alive() { return channel_.ready(); }
+  bool shares_memory() const { return channel_.shared(); }
+  pid_t id() const { return channel_.id(); }
+
+  // Loads the model unless it is the one that was run last, and runs it. When the answer is fatal
+  // the worker is gone.
+  Answer run(const Job& job, const WorkerLimits& limits);
+  // The same, but the values stay in the worker; `fetch` brings those that are named.
+  Answer run_and_keep(const Job& job, const WorkerLimits& limits);
+  Answer fetch(const std::vector<std::string>& names, const WorkerLimits& limits);
+  // Which of the standard's operators it has.
+  Result<OperatorList> operators(const std::vector<std::string>& names, const WorkerLimits& limits);
+
+ private:
+  explicit Worker(Channel channel) : channel_(std::move(channel)) {}
+  Answer load(const ModelSource& model, const WorkerLimits& limits);
+  Answer run(const Job& job, const WorkerLimits& limits, bool keep);
+  Answer to_answer(const protocol::Reply& reply) const;
+
+  Channel channel_;
+  WorkerIdentity identity_;
+  std::string loaded_;  // the key of the model that the worker holds
+};
+
+}  // namespace assay

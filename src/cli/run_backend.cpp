@@ -1,0 +1,182 @@
+#include "cli/run_backend.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include <fmt/format.h>
+
+#include "backends/backend.h"
+#include "cli/value_report.h"
+#include "formats/onnx_outline.h"
+#include "graph/names.h"
+#include "validate/validate.h"
+
+namespace assay {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// What the model takes and gives; the weights are the worker's to hold.
+Result<Outline> read_outline(const std::string& path) {
+  if (!path.ends_with(".onnx")) {
+    Result<std::shared_ptr<const Model>> model = read_valid_model(path);
+    if (!model) return model.error();
+    return Outline{**model, {}};
+  }
+  Result<Outline> outline = read_onnx_outline(path);
+  if (!outline) return outline.error();
+  const ValidationResult result = validate(outline->model);
+  if (!result.valid()) {
+    const Finding& first = result.findings.front();
+    return Error{"invalid",
+                 fmt::format("{}: {}: {} ({})", path, first.layer, first.message, first.rule),
+                 first.layer};
+  }
+  return outline;
+}
+
+Result<Job> make_job(const RunRequest& request, const DataOptions& data, const Outline& outline) {
+  Graph graph = outline.model.graph;
+  std::erase_if(graph.inputs,
+                [&](const NamedType& input) { return outline.weights.contains(input.name); });
+  Result<std::vector<Value>> inputs = read_inputs(graph, data);
+  if (!inputs) {
+    return Error{inputs.error().kind, fmt::format("{}: {}", request.model, inputs.error().message),
+                 inputs.error().where};
+  }
+  Job job;
+  const bool is_folder = !request.model.ends_with(".onnx");
+  job.model.path = is_folder ? request.model + "/model.onnx" : request.model;
+  job.hidden = request.hidden;
+  for (std::size_t i = 0; i < graph.inputs.size(); ++i) {
+    if ((*inputs)[i].present()) job.inputs.emplace_back(graph.inputs[i].name, (*inputs)[i]);
+  }
+  return job;
+}
+
+// What each run took: of the framework's own work, and with all that it took to ask for it.
+struct Times {
+  std::vector<double> evaluation, exchange;
+};
+
+double fastest(const std::vector<double>& times) {
+  return *std::min_element(times.begin(), times.end());
+}
+
+double median(std::vector<double> times) {
+  std::nth_element(times.begin(), times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2),
+                   times.end());
+  return times[times.size() / 2];
+}
+
+Answer run_repeatedly(Backend& backend, const Job& job, int repeat, Times& times) {
+  Answer answer;
+  for (int i = 0; i <= repeat; ++i) {
+    const auto start = std::chrono::steady_clock::now();
+    answer = backend.run(job);
+    times.exchange.push_back(
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    times.evaluation.push_back(answer.seconds);
+    if (!answer.ok()) return answer;
+  }
+  answer.seconds = fastest(times.evaluation);
+  return answer;
+}
+
+Json values_json(const NamedValues& values, const RunRequest& request) {
+  Json json = Json::object();
+  for (const auto& [name, value] : values) {
+    json[name] = to_json(value);
+    if (!request.outputs.empty()) json[name]["file"] = request.outputs;
+  }
+  return json;
+}
+
+Json nonfinite_json(const NamedValues& values) {
+  Json found = Json::array();
+  for (const auto& [name, value] : values) {
+    const NonFiniteCount made = count_nonfinite(value);
+    if (!made.any()) continue;
+    found.push_back({{"value", name},
+                     {"kind", made.nan > 0 ? "NaN" : "Infinity"},
+                     {"count", made.nan + made.infinite}});
+  }
+  return found;
+}
+
+void report_answer(const RunRequest& request, const Backend& backend, const Answer& answer,
+                   Report& report) {
+  Json& document = report.document;
+  document["model"] = request.model;
+  document["backend"] = backend.name();
+  document["version"] = backend.identity().version;
+  document["outcome"] = to_text(answer.outcome);
+  document["evaluation_seconds"] = answer.seconds;
+  document["outputs"] = values_json(answer.values, request);
+  if (request.hidden) document["hidden"] = values_json(answer.hidden, request);
+  document["nonfinite"] = nonfinite_json(request.hidden ? answer.hidden : answer.values);
+  const Style style;
+  if (!answer.ok()) {
+    document["message"] = answer.message;
+    document["node"] = answer.node;
+    document["signal"] = answer.signal;
+    const std::string where =
+        answer.node.empty() ? "" : fmt::format(" at {} ({})", printable(answer.node), answer.op);
+    report.text = fmt::format("{}  {} {}{}: {}\n", style.bold(request.model), backend.name(),
+                              style.bad(to_text(answer.outcome)), where, answer.message);
+    return;
+  }
+  report.text = fmt::format("{}  {} {}, {:.3g} ms\n", style.bold(request.model), backend.name(),
+                            backend.identity().version, 1000 * answer.seconds);
+  Table table;
+  for (const auto& [name, value] : request.hidden ? answer.hidden : answer.values) {
+    std::vector<std::string> cells = value_cells(value, style);
+    cells.insert(cells.begin(), printable(name));
+    table.row(std::move(cells));
+  }
+  report.text += table.text();
+}
+
+Result<void> write_values(const std::string& path, const Answer& answer) {
+  if (path.empty() || !answer.ok()) return {};
+  std::vector<NpzEntry> arrays;
+  for (const auto& [name, value] : answer.values) add_arrays(name, value, arrays);
+  for (const auto& [name, value] : answer.hidden) {
+    if (!answer.find(name)) add_arrays(name, value, arrays);
+  }
+  return write_npz(path, arrays);
+}
+
+}  // namespace
+
+Result<ExitCode> run_on_backend(const RunRequest& request, const DataOptions& data, int repeat,
+                                double worker_timeout, Report& report) {
+  if (request.bounds || !request.judge.empty()) {
+    return Error{"usage", "--bounds and --judge are for the reference, which knows rounding bounds",
+                 request.backend};
+  }
+  const Common& common = report.common();
+  BackendOptions options;
+  options.worker.threads = common.threads;
+  options.worker.seed = common.seed;
+  options.limits = {worker_timeout, common.memory_limit};
+  const Result<std::unique_ptr<Backend>> backend = open_backend(request.backend, options);
+  if (!backend) return backend.error();
+  const Result<Outline> outline = read_outline(request.model);
+  if (!outline) return outline.error();
+  const Result<Job> job = make_job(request, data, *outline);
+  if (!job) return job.error();
+  Times times;
+  const Answer answer = run_repeatedly(**backend, *job, repeat, times);
+  if (Result<void> written = write_values(request.outputs, answer); !written) {
+    return written.error();
+  }
+  report_answer(request, **backend, answer, report);
+  report.document["exchange_seconds"] = fastest(times.exchange);
+  report.document["exchange_median_seconds"] = median(times.exchange);
+  report.document["evaluation_median_seconds"] = median(times.evaluation);
+  if (answer.outcome == Outcome::unsupported) return ExitCode::environment;
+  return answer.ok() ? ExitCode::clean : ExitCode::found;
+}
+
+}  // namespace assay

@@ -1,0 +1,93 @@
+#include "compare/test_set.h"
+
+#include <atomic>
+#include <chrono>
+#include <iterator>
+#include <mutex>
+#include <thread>
+
+#include "generated/version.h"
+
+namespace assay {
+namespace {
+
+CaseResult run_one(const TestSet& tests, std::size_t index, std::uint64_t seed, Backend* backend) {
+  return index < tests.folders.size()
+             ? run_backend_test(tests.folders[index], seed, backend)
+             : run_text_case(tests.cases[index - tests.folders.size()], seed, backend);
+}
+
+// Workers take the next test each, until none is left.
+void run_shared(const TestSet& tests, const std::vector<std::unique_ptr<Backend>>& workers,
+                std::uint64_t seed, const CaseProgress& progress, ConformanceResult& result) {
+  std::atomic<std::size_t> next = 0;
+  std::size_t done = 0;
+  std::mutex mutex;
+  result.cases.resize(tests.size());
+  const auto work = [&](Backend* backend) {
+    for (std::size_t i = next++; i < tests.size(); i = next++) {
+      CaseResult one = run_one(tests, i, seed, backend);
+      const std::lock_guard lock(mutex);
+      if (progress) progress(++done, one);
+      result.cases[i] = std::move(one);
+    }
+  };
+  std::vector<std::thread> threads;
+  for (std::size_t i = 1; i < workers.size(); ++i) threads.emplace_back(work, workers[i].get());
+  work(workers.empty() ? nullptr : workers.front().get());
+  for (std::thread& thread : threads) thread.join();
+}
+
+}  // namespace
+
+Result<TestSet> collect_tests(const std::vector<std::string>& paths) {
+  TestSet tests;
+  for (const std::string& path : paths) {
+    const auto files = find_case_files(path);
+    for (const auto& file : files) {
+      Result<std::vector<TextCase>> cases = read_cases(file);
+      if (!cases) return cases.error();
+      std::move(cases->begin(), cases->end(), std::back_inserter(tests.cases));
+    }
+    if (!files.empty()) continue;
+    const auto found = find_tests(path);
+    if (!found) return found.error();
+    tests.folders.insert(tests.folders.end(), found->begin(), found->end());
+  }
+  return tests;
+}
+
+TestSet sample(TestSet tests, std::size_t count) {
+  if (count == 0 || count >= tests.size()) return tests;
+  TestSet some;
+  for (std::size_t k = 0; k < count; ++k) {
+    const std::size_t i = k * tests.size() / count;
+    if (i < tests.folders.size()) {
+      some.folders.push_back(tests.folders[i]);
+    } else {
+      some.cases.push_back(tests.cases[i - tests.folders.size()]);
+    }
+  }
+  return some;
+}
+
+Result<ConformanceResult> run_tests(const TestSet& tests, const std::string& backend,
+                                    const BackendOptions& options, int jobs,
+                                    const CaseProgress& progress) {
+  ConformanceResult result;
+  result.backend = backend;
+  result.version = kVersion;
+  const auto start = std::chrono::steady_clock::now();
+  std::vector<std::unique_ptr<Backend>> workers;
+  while (backend != "reference" && workers.size() < static_cast<std::size_t>(jobs)) {
+    Result<std::unique_ptr<Backend>> worker = open_backend(backend, options);
+    if (!worker) return worker.error();
+    result.version = (*worker)->identity().version;
+    workers.push_back(*std::move(worker));
+  }
+  run_shared(tests, workers, options.worker.seed, progress, result);
+  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return result;
+}
+
+}  // namespace assay

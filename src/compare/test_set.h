@@ -1,0 +1,33 @@
+// A set of conformance tests, run on a backend by as many workers as are asked for.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "backends/backend.h"
+#include "compare/case_file.h"
+#include "compare/conformance.h"
+
+namespace assay {
+
+// What paths hold: folders of backend tests, and cases of case files.
+struct TestSet {
+  std::vector<std::filesystem::path> folders;
+  std::vector<TextCase> cases;
+  std::size_t size() const { return folders.size() + cases.size(); }
+};
+Result<TestSet> collect_tests(const std::vector<std::string>& paths);
+// About `count` of them, spread evenly.
+TestSet sample(TestSet tests, std::size_t count);
+
+using CaseProgress = std::function<void(std::size_t done, const CaseResult& last)>;
+
+// The reference runs in this process; of any other backend `jobs` workers share the tests. The
+// results are in the order of the tests. Errors are those of open_backend.
+Result<ConformanceResult> run_tests(const TestSet& tests, const std::string& backend,
+                                    const BackendOptions& options, int jobs,
+                                    const CaseProgress& progress);
+
+}  // namespace assay

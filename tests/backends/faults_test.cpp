@@ -1,0 +1,204 @@
+// Thousands of faults in a row: nothing lost, nothing hung, nothing left running or open.
+#include "backends/faults.h"
+
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <gtest/gtest.h>
+
+#include "backends/worker.h"
+
+namespace assay {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::int64_t kMostMemory = std::int64_t{100} << 20;
+
+WorkerCommand faulty_worker(const std::string& start = "") {
+  WorkerCommand command;
+  command.arguments = {ASSAY_FAULTY_WORKER};
+  if (!start.empty()) command.arguments.push_back(start);
+  return command;
+}
+
+int faults_wanted() {
+  const char* asked = std::getenv("ASSAY_FAULTS");
+  return asked ? std::atoi(asked) : 2000;
+}
+
+Outcome expected(Fault fault) {
+  switch (fault) {
+    case Fault::none:
+    case Fault::slow:
+    case Fault::floods_errors:
+      return Outcome::ok;
+    case Fault::hangs:
+    case Fault::half_then_hangs:
+      return Outcome::hung;
+    case Fault::takes_memory:
+      return Outcome::memory;
+    case Fault::wrong_shape:
+    case Fault::absurd_shape:
+    case Fault::unknown_type:
+    case Fault::outside_arena:
+    case Fault::cuts_arena:
+      return Outcome::failed;
+    default:
+      return Outcome::crashed;
+  }
+}
+
+int expected_signal(Fault fault) {
+  switch (fault) {
+    case Fault::killed:
+      return SIGKILL;
+    case Fault::segfault:
+    case Fault::forks_and_dies:
+      return SIGSEGV;
+    case Fault::aborted:
+      return SIGABRT;
+    default:
+      return 0;
+  }
+}
+
+std::size_t open_files() {
+  std::size_t count = 0;
+  for ([[maybe_unused]] const auto& entry : fs::directory_iterator("/proc/self/fd")) ++count;
+  return count;
+}
+
+std::size_t children() {
+  std::size_t count = 0;
+  for (const auto& task : fs::directory_iterator("/proc/self/task")) {
+    std::ifstream file(task.path() / "children");
+    for (pid_t id = 0; file >> id;) ++count;
+  }
+  return count;
+}
+
+Tensor numbers(std::size_t count) {
+  std::vector<double> values(count);
+  for (std::size_t i = 0; i < count; ++i) values[i] = static_cast<double>(i % 1000);
+  return make_tensor(ElementType::f32, {static_cast<std::int64_t>(count)}, values);
+}
+
+Job job_of(Fault fault, std::size_t count) {
+  Job job{{"", "model"}};
+  job.inputs.emplace_back("X", numbers(count));
+  const std::int64_t number = static_cast<std::int64_t>(fault);
+  job.inputs.emplace_back("fault", make_integers(ElementType::i64, {}, {&number, 1}));
+  return job;
+}
+
+bool is_doubled(const Answer& answer, std::size_t count) {
+  const Value* found = answer.find("Y");
+  if (!found || found->tensor().size() != static_cast<std::int64_t>(count)) return false;
+  const auto values = found->tensor().data<float>();
+  for (std::size_t i = 0; i < count; ++i) {
+    if (values[i] != 2 * static_cast<float>(i % 1000)) return false;
+  }
+  return true;
+}
+
+// Starts a worker again whenever the last one is gone.
+class Restarting {
+ public:
+  Worker& get() {
+    if (!worker_ || !worker_->alive()) {
+      Result<std::unique_ptr<Worker>> started = Worker::start(faulty_worker(), {});
+      if (!started) ADD_FAILURE() << started.error().message;
+      worker_ = *std::move(started);
+    }
+    return *worker_;
+  }
+
+ private:
+  std::unique_ptr<Worker> worker_;
+};
+
+TEST(Faults, EveryKindHasItsOutcomeAndTheNextRunIsRight) {
+  ASSERT_TRUE(Worker::start(faulty_worker(), {}));  // what is made once is made now
+  const std::size_t files = open_files();
+  {
+    Restarting worker;
+    std::mt19937 random(1);
+    for (int i = 0; i < faults_wanted(); ++i) {
+      const auto kinds = static_cast<std::int64_t>(Fault::count);
+      const auto fault = static_cast<Fault>(i < kinds ? i : random() % kinds);
+      const std::size_t count = fault == Fault::cuts_arena ? 50000 : 1 + random() % 5000;
+      // A busy machine is no hang: only those that hang are given little time.
+      const double seconds = expected(fault) == Outcome::hung ? 0.05 : 60;
+      const Answer answer = worker.get().run(job_of(fault, count), {seconds, kMostMemory});
+      const bool late = fault == Fault::answers_twice && answer.ok();  // the second came later
+      ASSERT_EQ(answer.outcome, late ? Outcome::ok : expected(fault))
+          << static_cast<int>(fault) << ": " << answer.message;
+      ASSERT_EQ(answer.signal, expected_signal(fault)) << answer.message;
+      ASSERT_TRUE(!answer.ok() || is_doubled(answer, count));
+      const Answer next = worker.get().run(job_of(Fault::none, count), {60, 0});
+      ASSERT_TRUE(next.ok() && is_doubled(next, count)) << next.message;
+    }
+    EXPECT_EQ(children(), 1U);
+  }
+  EXPECT_EQ(children(), 0U);
+  EXPECT_EQ(open_files(), files);
+}
+
+TEST(Faults, AStartThatFailsSaysWhy) {
+  for (const auto& [start, words] : {std::pair<std::string, std::string>{"dies", "exited with 9"},
+                                     {"hangs", "no answer within"},
+                                     {"refuses", "no such framework"}}) {
+    WorkerOptions options;
+    options.start_seconds = 0.2;
+    const Result<std::unique_ptr<Worker>> worker = Worker::start(faulty_worker(start), options);
+    ASSERT_FALSE(worker);
+    EXPECT_EQ(worker.error().kind, "environment");
+    EXPECT_NE(worker.error().message.find(words), std::string::npos) << worker.error().message;
+  }
+  WorkerCommand missing;
+  missing.arguments = {"no-such-program"};
+  const Result<std::unique_ptr<Worker>> worker = Worker::start(missing, {});
+  ASSERT_FALSE(worker);
+  EXPECT_NE(worker.error().message.find("No such file"), std::string::npos);
+  EXPECT_EQ(children(), 0U);
+}
+
+TEST(Faults, WithoutSharedMemoryTensorsGoThroughThePipe) {
+  WorkerCommand elsewhere = faulty_worker();
+  elsewhere.shared_memory = false;
+  Result<std::unique_ptr<Worker>> worker = Worker::start(elsewhere, {});
+  ASSERT_TRUE(worker);
+  EXPECT_FALSE((*worker)->shares_memory());
+  EXPECT_TRUE(is_doubled((*worker)->run(job_of(Fault::none, 1000000), {30, 0}), 1000000));
+}
+
+TEST(Faults, AFullDiskIsNoReasonToStop) {
+  Result<std::unique_ptr<Worker>> worker = std::unique_ptr<Worker>();
+  signal(SIGXFSZ, SIG_IGN);
+  rlimit before{};
+  getrlimit(RLIMIT_FSIZE, &before);
+  const rlimit small{1 << 16, before.rlim_max};
+  setrlimit(RLIMIT_FSIZE, &small);
+  worker = Worker::start(faulty_worker(), {});
+  ASSERT_TRUE(worker);
+  EXPECT_TRUE((*worker)->shares_memory());
+  for (const std::size_t count : {10U, 10000U, 100000U, 1000000U}) {
+    EXPECT_TRUE(is_doubled((*worker)->run(job_of(Fault::none, count), {30, 0}), count));
+  }
+  setrlimit(RLIMIT_FSIZE, &before);
+  setenv("ASSAY_SHARED_MEMORY", "/nowhere", 1);
+  worker = Worker::start(faulty_worker(), {});
+  unsetenv("ASSAY_SHARED_MEMORY");
+  ASSERT_TRUE(worker);
+  EXPECT_FALSE((*worker)->shares_memory());
+  EXPECT_TRUE(is_doubled((*worker)->run(job_of(Fault::none, 10000), {30, 0}), 10000));
+}
+
+}  // namespace
+}  // namespace assay

@@ -1,0 +1,124 @@
+"""Installs backends and holds a sample of the standard's node tests against what is known of each.
+
+usage: backend_tests.py current|legacy [--sample N]
+
+Every test that a backend answers wrongly, refuses with an error, or dies of has to stand in
+tests/backends/known.json with its reason; a backend that passes none fails. The last line counts
+the cases of each backend.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+ASSAY = str(ROOT / "build" / "assay")
+NODE_TESTS = ROOT / "build" / "onnx-tests" / "node"
+KNOWN = ROOT / "tests" / "backends" / "known.json"
+
+CURRENT = [
+    "onnxruntime",
+    "onnxruntime-noopt",
+    "openvino",
+    "onnx-reference",
+    "torch",
+    "torch-compile",
+    "tensorflow",
+    "tensorflow-xla",
+    "tflite",
+    "jax",
+    "jax-jit",
+]
+LEGACY = ["torch-1.4", "tensorflow-2.4", "mxnet-1.9", "mxnet-1.6"]
+# The operators of the standard that a table has to have.
+LEAST_OPERATORS = {
+    "torch": 130,
+    "tensorflow": 130,
+    "jax": 130,
+    "mxnet-1.9": 60,
+    "mxnet-1.6": 60,
+}
+ENVIRONMENT = 3
+
+
+@dataclass
+class Outcome:
+    """What came of one backend."""
+
+    name: str
+    passed: int = 0
+    total: int = 0
+    problems: list[str] = field(default_factory=list)
+    absent: str = ""
+
+    def count(self) -> str:
+        """Return the words of the last line."""
+        return f"{self.name} {self.absent or f'{self.passed}/{self.total}'}"
+
+
+def assay(*arguments: object) -> tuple[int, dict[str, Any]]:
+    """Run a command with --json."""
+    done = subprocess.run(
+        [ASSAY, *map(str, arguments), "--json"], capture_output=True, text=True, check=False
+    )
+    if not done.stdout:
+        raise RuntimeError(f"assay {arguments}: exit {done.returncode}: {done.stderr}")
+    return done.returncode, json.loads(done.stdout)
+
+
+def unexpected(name: str, cases: list[dict[str, Any]]) -> Iterator[str]:
+    """Yield what is neither passed nor unsupported and stands in no list."""
+    known = json.loads(KNOWN.read_text()).get(name, {}) if KNOWN.exists() else {}
+    for case in cases:
+        if case["status"] in {"failed", "error", "crashed"} and case["id"] not in known:
+            yield f"{case['status']} {case['id']}: {case['detail']}"
+
+
+def test(name: str, sample: int) -> Outcome:
+    """Install a backend and run the sample on it."""
+    outcome = Outcome(name)
+    code, document = assay("backends", "install", name)
+    if code == ENVIRONMENT:
+        outcome.absent = "NOT INSTALLABLE"
+        outcome.problems.append(document["error"]["message"])
+        return outcome
+    operators = len(document["backends"][0]["operators"])
+    if operators < LEAST_OPERATORS.get(name, 1):
+        outcome.problems.append(f"only {operators} operators")
+    _, document = assay("conformance", NODE_TESTS, "--sample", sample, "--backend", name)
+    row = document["backends"][0]
+    outcome.passed, outcome.total = row["passed"], row["total"]
+    outcome.problems += unexpected(name, row["cases"])
+    if not outcome.passed:
+        outcome.problems.append("passed nothing")
+    return outcome
+
+
+def main() -> int:
+    """Test each backend of a list; exit 1 if any of them has a problem."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("which", choices=["current", "legacy"])
+    parser.add_argument("--sample", type=int, default=100)
+    options = parser.parse_args()
+    outcomes = []
+    for name in CURRENT if options.which == "current" else LEGACY:
+        outcome = test(name, options.sample)
+        print(outcome.count(), flush=True)
+        for problem in outcome.problems:
+            print(f"  {problem}", flush=True)
+        outcomes.append(outcome)
+    # An old Python that a machine has not is no defect of ours; it is said loudly all the same.
+    wrong = [o for o in outcomes if o.problems and not (o.absent and options.which == "legacy")]
+    print(f"cases passed per backend: {', '.join(o.count() for o in outcomes)}")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
