@@ -136,7 +136,7 @@ def GlobalAveragePool(node, x):
 
 
 def GlobalLpPool(node, x):
-    return _global(node, x, "lp", p_value=node.get("p", 2))
+    return _global(node, mx.nd.abs(x), "lp", p_value=node.get("p", 2))
 
 
 def GlobalMaxPool(node, x):
@@ -151,9 +151,15 @@ def GRU(node, x, w, r, b=None, lengths=None, h=None):
 
 def GroupNormalization(node, x, scale, bias):
     floats_only(x)
-    return mx.nd.GroupNorm(
-        x, scale, bias, num_groups=node["num_groups"], eps=node.get("epsilon", 1e-5)
-    )
+    groups, eps = node["num_groups"], node.get("epsilon", 1e-5)
+    if node.opset < 21:
+        return mx.nd.GroupNorm(x, scale, bias, num_groups=groups, eps=eps)
+    # Since opset 21 each channel has a scale of its own; mxnet's are those of the groups.
+    plain = [full((max(groups, 0),), dtype=kind(x)) for full in (mx.nd.ones, mx.nd.zeros)]
+    y = mx.nd.GroupNorm(x, *plain, num_groups=groups, eps=eps)
+    across = (1, -1) + (1,) * (len(x.shape) - 2)
+    scaled = mx.nd.broadcast_mul(y, scale.reshape(across))
+    return mx.nd.broadcast_add(scaled, bias.reshape(across))
 
 
 def InstanceNormalization(node, x, scale, bias):
@@ -197,7 +203,8 @@ def LayerNormalization(node, x, scale, bias=None):
 
 
 def LpPool(node, x):
-    return _pool(node, x, "lp", p_value=node.get("p", 2))
+    # mxnet's sum of powers has no absolute values.
+    return _pool(node, mx.nd.abs(x), "lp", p_value=node.get("p", 2))
 
 
 def MaxPool(node, x):

@@ -37,6 +37,8 @@ class MXNet(TableFramework):
         row = TableFramework.row(self, node)
 
         def guarded(node, *inputs):
+            if any(isinstance(one, list) for one in inputs):
+                raise Unsupported("sequences")
             try:
                 return row(node, *inputs)
             except self.root.base.MXNetError as failure:
