@@ -25,10 +25,21 @@ def _pool(node, x, kind_, **more):
         x = padded(x, begin, end, _LOWEST if kind_ == "max" else 0.0)
         begin = [0] * rank
     convention = "full" if node.get("ceil_mode", 0) else "valid"
+    if convention == "full" and _starts_late(x.shape[2:], kernel, strides, begin):
+        unsupported("a last window that lies in the pad")
     return mx.nd.Pooling(
         x, kernel=tuple(kernel), stride=tuple(strides), pad=tuple(begin), pool_type=kind_,
         pooling_convention=convention, **more
     )  # fmt: skip
+
+
+def _starts_late(extents, kernel, strides, pads):
+    """Tell whether rounding up adds a window behind the elements, which ONNX leaves out."""
+    for extent, size, stride, pad in zip(extents, kernel, strides, pads):
+        last = -(-(extent + 2 * pad - size) // stride)
+        if last * stride >= extent + pad:
+            return True
+    return False
 
 
 def AveragePool(node, x):
@@ -70,7 +81,7 @@ def ConvTranspose(node, x, w, b=None):
         unsupported("convolution of rank %d" % rank)
     strides = node.get("strides", [1] * rank)
     dilations = node.get("dilations", [1] * rank)
-    more = node.get("output_padding", [0] * rank)
+    more = list(node.get("output_padding", [0] * rank))
     shape = node.get("output_shape")
     auto = node.get("auto_pad", "NOTSET")
     if auto.startswith("SAME") and not shape:
@@ -80,7 +91,9 @@ def ConvTranspose(node, x, w, b=None):
         begin, end = [], []
         for i in range(rank):
             full = strides[i] * (x.shape[2 + i] - 1) + more[i]
-            total = max(full + (kernel[i] - 1) * dilations[i] + 1 - shape[i], 0)
+            total = full + (kernel[i] - 1) * dilations[i] + 1 - shape[i]
+            if total < 0:  # more than there would be without pads
+                more[i], total = more[i] - total, 0
             half = total // 2
             begin.append(half if auto == "SAME_UPPER" else total - half)
             end.append(total - begin[-1])
@@ -123,7 +136,7 @@ def GlobalAveragePool(node, x):
 
 
 def GlobalLpPool(node, x):
-    return _global(node, x, "lp", p_value=node.get("p", 2))
+    return _global(node, mx.nd.abs(x), "lp", p_value=node.get("p", 2))
 
 
 def GlobalMaxPool(node, x):
@@ -138,9 +151,15 @@ def GRU(node, x, w, r, b=None, lengths=None, h=None):
 
 def GroupNormalization(node, x, scale, bias):
     floats_only(x)
-    return mx.nd.GroupNorm(
-        x, scale, bias, num_groups=node["num_groups"], eps=node.get("epsilon", 1e-5)
-    )
+    groups, eps = node["num_groups"], node.get("epsilon", 1e-5)
+    if node.opset < 21:
+        return mx.nd.GroupNorm(x, scale, bias, num_groups=groups, eps=eps)
+    # Since opset 21 each channel has a scale of its own; mxnet's are those of the groups.
+    plain = [full((max(groups, 0),), dtype=kind(x)) for full in (mx.nd.ones, mx.nd.zeros)]
+    y = mx.nd.GroupNorm(x, *plain, num_groups=groups, eps=eps)
+    across = (1, -1) + (1,) * (len(x.shape) - 2)
+    scaled = mx.nd.broadcast_mul(y, scale.reshape(across))
+    return mx.nd.broadcast_add(scaled, bias.reshape(across))
 
 
 def InstanceNormalization(node, x, scale, bias):
@@ -184,7 +203,8 @@ def LayerNormalization(node, x, scale, bias=None):
 
 
 def LpPool(node, x):
-    return _pool(node, x, "lp", p_value=node.get("p", 2))
+    # mxnet's sum of powers has no absolute values.
+    return _pool(node, mx.nd.abs(x), "lp", p_value=node.get("p", 2))
 
 
 def MaxPool(node, x):

@@ -24,6 +24,8 @@ def _reduced(name, node, x, given, opset=_AXES_INPUT):
     if nothing or not x.shape:
         return mx.nd.identity(x)
     keep = bool(node.get("keepdims", 1))
+    if name in ("max", "min") and 0 in [x.shape[a] for a in axes or range(len(x.shape))]:
+        unsupported("the %s of nothing" % name)
     result = from_np(getattr(mx.np, name)(to_np(x), axis=axes, keepdims=keep))
     return cast(result, kind(x))
 
@@ -80,7 +82,8 @@ def LogSoftmax(node, x):
 @composed
 def LpNormalization(node, x):
     axis, order = node.get("axis", -1), node.get("p", 2)
-    return mx.nd.broadcast_div(x, mx.nd.norm(x, ord=order, axis=axis, keepdims=True))
+    norm = mx.nd.norm(x, ord=order, axis=axis, keepdims=True)
+    return mx.nd.broadcast_div(x, mx.nd.where(norm == 0, mx.nd.ones_like(norm), norm))
 
 
 def _norm(order, node, x, given):

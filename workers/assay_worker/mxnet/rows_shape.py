@@ -93,7 +93,10 @@ def NonZero(node, x):
 def OneHot(node, indices, depth, values):
     off, on = numbers(values)
     name = "uint8" if kind(values) == "bool" else kind(values)
-    hot = mx.nd.one_hot(indices, int(number(depth)), on, off, dtype=name)
+    depth = int(number(depth))
+    # Below zero ONNX counts from the end; mxnet has nothing there.
+    indices = mx.nd.where(indices < 0, indices + depth, indices)
+    hot = mx.nd.one_hot(indices, depth, on, off, dtype=name)
     rank = len(hot.shape)
     axis = node.get("axis", -1) % rank
     hot = hot if axis == rank - 1 else mx.nd.moveaxis(hot, rank - 1, axis)
@@ -115,7 +118,8 @@ def Pad(node, x, pads=None, value=None, axes=None):
         unsupported("mode wrap")
     if any(n < 0 for pair in widths for n in pair):
         unsupported("negative pads")
-    if hasattr(mx.np, "pad"):
+    plain = rank in (4, 5) and not any(n for pair in widths[:2] for n in pair)
+    if hasattr(mx.np, "pad") and not plain:
         more = {"constant_values": fill} if mode == "constant" else {}
         return typed(lambda a: from_np(mx.np.pad(to_np(a), tuple(widths), mode=mode, **more)), x)
     return typed(lambda a: _legacy_pad(a, widths, mode, fill), x)
@@ -168,7 +172,9 @@ def ScatterND(node, x, indices, updates):
 
 def Shape(node, x):
     shape = mx.nd.shape_array(x)
-    return shape[slice(node.get("start", 0), node.get("end"))] if node.attributes else shape
+    if not node.attributes:
+        return shape
+    return from_np(to_np(shape)[slice(node.get("start", 0), node.get("end"))])
 
 
 def Size(node, x):
@@ -188,7 +194,7 @@ def Slice(node, x, starts=None, ends=None, axes=None, steps=None):
         # In Python an end before the first element is written as none.
         end = None if step < 0 and end < -x.shape[axis] else end
         picked[axis] = slice(start, end, step)
-    return x[tuple(picked)]
+    return from_np(to_np(x)[tuple(picked)])
 
 
 def SpaceToDepth(node, x):
@@ -199,7 +205,7 @@ def SpaceToDepth(node, x):
 
 def Split(node, x, sizes=None):
     axis = node.get("axis", 0) % len(x.shape)
-    sizes = node.get("split") if node.opset < 13 else sizes and ints(sizes)
+    sizes = node.get("split") if node.opset < 13 else (None if sizes is None else ints(sizes))
     if not sizes:
         count, extent = len(node.outputs), x.shape[axis]
         each = -(-extent // count)

@@ -65,7 +65,12 @@ def GridSample(node, x, grid):
     return mx.nd.BilinearSampler(x, mx.nd.transpose(grid, axes=(0, 3, 1, 2)))
 
 
+_READABLE = ((255, 216), (137, 80), (66, 77), (73, 73), (77, 77))  # jpeg, png, bmp and tiff
+
+
 def ImageDecoder(node, data):
+    if tuple(ints(data[:2])) not in _READABLE:
+        unsupported("this format of images")
     form = node.get("pixel_format", "RGB")
     flag, turn = (0, False) if form == "Grayscale" else (1, form == "RGB")
     return mx.nd._internal._cvimdecode(data, flag=flag, to_rgb=turn)

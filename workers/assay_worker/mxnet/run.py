@@ -8,6 +8,9 @@ from ..arrays import STRING, TYPE_NAMES, from_numpy
 from ..failure import Unsupported
 from ..framework import TableFramework, limit_threads
 
+# What mxnet says of types and options for which it has no code.
+_REFUSALS = ("not implemented", "not supported", "only support", "does not support", "Unknown type")
+
 
 class MXNet(TableFramework):
     """Rows over mxnet.nd.NDArray; mxnet.np takes the same arrays under another class."""
@@ -28,6 +31,23 @@ class MXNet(TableFramework):
         mxnet.random.seed(seed)
         mxnet.util.set_np_shape(True)  # ranks and extents of zero
         return mxnet
+
+    def row(self, node):
+        """Return a row of the table; mxnet's own refusals are no failures."""
+        row = TableFramework.row(self, node)
+
+        def guarded(node, *inputs):
+            if any(isinstance(one, list) for one in inputs):
+                raise Unsupported("sequences")
+            try:
+                return row(node, *inputs)
+            except self.root.base.MXNetError as failure:
+                text = str(failure)
+                if any(one.lower() in text.lower() for one in _REFUSALS):
+                    raise Unsupported(_sentence(text))
+                raise
+
+        return guarded
 
     def put(self, array):
         """Copy into mxnet."""
@@ -69,6 +89,12 @@ class MXNet(TableFramework):
         """Return one slice of an axis."""
         axis %= len(value.shape)
         return value[tuple([slice(None)] * axis + [index])]
+
+
+def _sentence(text):
+    """Return the part of an error that says why."""
+    lines = [one for one in text.splitlines() if any(w.lower() in one.lower() for w in _REFUSALS)]
+    return " ".join(lines[0].split())[:300]
 
 
 FRAMEWORK = MXNet
