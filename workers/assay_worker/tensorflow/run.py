@@ -15,7 +15,7 @@ _LACKS = (
     "Could not find device for node", "No OpKernel was registered", "No registered",
     "in list of allowed values", "in the list of allowed values", "not compilable",
     "Detected unsupported operations", "does not support dilation", "yet support dilation",
-    "Unknown image file format", "not implemented",
+    "Unknown image file format", "not implemented", "Invalid type for",
 )  # fmt: skip
 _MORE = {
     17: "float8_e4m3fn", 18: "float8_e4m3fnuz", 19: "float8_e5m2", 20: "float8_e5m2fnuz",

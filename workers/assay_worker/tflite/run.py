@@ -95,12 +95,10 @@ class _Converted(object):
             self._convert(inputs, names)
         if not self.outputs:
             return {}
-        for place in self.runner.get_input_details():  # those that nothing reads are gone
-            number = int(re.search(r"in_(\d+)(?::\d+)?$", place["name"]).group(1))
-            self.runner.set_tensor(place["index"], inputs[names[number]].numpy())
-        self.runner.invoke()
-        found = [self.runner.get_tensor(o["index"]) for o in self.runner.get_output_details()]
-        return dict(zip(self.outputs, found))
+        keys = self.runner.get_input_details()  # those that nothing reads may be gone
+        given = {"in_%d" % number: inputs[name].numpy() for number, name in enumerate(names)}
+        found = self.runner(**{key: given[key] for key in keys})
+        return {name: found["out_%d" % number] for number, name in enumerate(self.outputs)}
 
     def _convert(self, inputs, names):
         tf = self.framework.root
@@ -110,7 +108,10 @@ class _Converted(object):
             results = self.function(dict(zip(names, tensors)))
             self.outputs[:] = sorted(results)
             # Each output is a tensor of its own: the converter joins equal ones.
-            return [tf.identity(results[name]) for name in self.outputs]
+            return {
+                "out_%d" % number: tf.identity(results[name])
+                for number, name in enumerate(self.outputs)
+            }
 
         specs = [
             tf.TensorSpec(inputs[name].shape, inputs[name].dtype, name="in_%d" % number)
@@ -123,7 +124,7 @@ class _Converted(object):
             model_content=data, num_threads=self.framework.threads
         )
         _refusing(runner.allocate_tensors)
-        self.runner = runner
+        self.runner = runner.get_signature_runner()
 
 
 def _refusing(step):
