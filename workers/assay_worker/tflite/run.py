@@ -55,6 +55,8 @@ class LoadedLite(LoadedProgram):
         absent = [n for n in graph.inputs if n not in given and n not in self.constants]
         if absent:
             raise Failed("no value for input %s" % ", ".join(absent))
+        if any(value is None or isinstance(value, list) for value in given.values()):
+            raise Unsupported("sequences and optional values")
         signature = self.framework.signature
         key = (bool(hidden),) + tuple(sorted((n, signature(v)) for n, v in given.items()))
         if key not in self.compiled:
