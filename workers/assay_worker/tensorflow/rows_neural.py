@@ -130,11 +130,16 @@ def _transposed_pads(node, sizes, full, strides):
 @composed
 def DequantizeLinear(node, x, scale, zero=None):
     shape = _blocks(node, x, scale)
-    number = tf.cast(x, tf.float32)
+    number = _real(x)
     if zero is not None:
-        number -= _spread(tf.cast(zero, tf.float32), x, shape)
+        number -= _spread(_real(zero), x, shape)
     kind = dtype(node["output_dtype"]) if node.get("output_dtype") else scale.dtype
     return tf.cast(number * _spread(tf.cast(scale, tf.float32), x, shape), kind)
+
+
+def _real(x):
+    """Return numbers as reals; TensorFlow converts 4-bit integers to integers only."""
+    return tf.cast(tf.cast(x, tf.int8) if x.dtype.name in ("int4", "uint4") else x, tf.float32)
 
 
 def _blocks(node, x, scale):
@@ -259,15 +264,20 @@ def QLinearMatMul(node, a, a_scale, a_zero, b, b_scale, b_zero, y_scale, y_zero)
     return _rounded(y * scale, y_zero)
 
 
+_FOUR_BITS = {"int4": (-8, 7), "uint4": (0, 15)}
+
+
 @composed
 def QuantizeLinear(node, x, scale, zero=None):
     shape = _blocks(node, x, scale)
     kind = zero.dtype if zero is not None else dtype(node.get("output_dtype") or 2)
     y = tf.cast(x, tf.float32) / _spread(tf.cast(scale, tf.float32), x, shape)
-    if kind.is_integer or kind.name in ("int4", "uint4", "int2", "uint2"):
+    if kind.is_integer or kind.name in _FOUR_BITS:
         y = tf.round(y)
     if zero is not None:
-        y += _spread(tf.cast(zero, tf.float32), x, shape)
+        y += _spread(_real(zero), x, shape)
+    if kind.name in _FOUR_BITS:
+        return tf.cast(tf.cast(tf.clip_by_value(y, *_FOUR_BITS[kind.name]), tf.int8), kind)
     return tf.saturate_cast(y, kind)
 
 

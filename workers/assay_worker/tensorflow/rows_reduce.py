@@ -142,6 +142,6 @@ def _order(values, axis):
     turned, _ = moved_last(values, axis)
     columns = tf.reshape(turned, [-1, tf.shape(turned)[-1]])
     order = tf.range(tf.shape(columns)[1])
-    for place in reversed(range(columns.shape[0])):
+    for place in reversed(range(dims(columns)[0])):
         order = tf.gather(order, tf.argsort(tf.gather(columns[place], order), stable=True))
     return order

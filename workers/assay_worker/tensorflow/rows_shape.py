@@ -99,7 +99,7 @@ def Pad(node, x, pads=None, value=None, axes=None):
 
 def Range(node, start, limit, delta):
     try:
-        return tf.range(start, limit, delta)
+        return tf.range(*[tf.reshape(one, []) for one in (start, limit, delta)])
     except AssertionError:  # what old releases say of the narrow types
         return unsupported("a range of %s" % start.dtype.name)
 

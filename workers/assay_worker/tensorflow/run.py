@@ -15,7 +15,7 @@ _LACKS = (
     "Could not find device for node", "No OpKernel was registered", "No registered",
     "in list of allowed values", "in the list of allowed values", "not compilable",
     "Detected unsupported operations", "does not support dilation", "yet support dilation",
-    "Unknown image file format", "not implemented",
+    "Unknown image file format", "not implemented", "Invalid type for",
 )  # fmt: skip
 _MORE = {
     17: "float8_e4m3fn", 18: "float8_e4m3fnuz", 19: "float8_e5m2", 20: "float8_e5m2fnuz",
@@ -99,9 +99,9 @@ class TensorFlow(TableFramework):
 
     def _jit(self, function, _):
         try:
-            return self.root.function(function, jit_compile=True)
+            return self.root.function(function, autograph=False, jit_compile=True)
         except TypeError:
-            return self.root.function(function, experimental_compile=True)
+            return self.root.function(function, autograph=False, experimental_compile=True)
 
     def refuse(self, failure):
         """Turn what a compiler cannot do into a lack."""
@@ -145,15 +145,16 @@ class Traced(object):
     def __init__(self, framework, function, build):
         """Take the function and `build(function, inputs)`, which compiles it."""
         self.framework, self.function, self.build = framework, function, build
-        self.plain, self.ready, self.seen = None, {}, None
+        self.plain, self.ready, self.seen = None, {}, None  # ready: by the answers
 
     def __call__(self, inputs):
         """Compile without answers if that does; else with those of an evaluation."""
         from . import known
 
-        if self.ready is not None and not self.ready:
+        if not self.ready:
             try:
-                self.plain = self.plain or self.build(self.function, inputs)
+                if self.plain is None:
+                    self.plain = self.build(self.function, inputs)
                 return self._run(self.plain, None, inputs)
             except Exception as failure:
                 if not known.is_unknown(failure):
@@ -178,7 +179,7 @@ class Traced(object):
 
 def _equal(some, others):
     """Tell whether tensors by name are the same to the bit."""
-    return all(some[name].numpy().tobytes() == others[name].numpy().tobytes() for name in some)
+    return all(np.array_equal(some[name].numpy(), others[name].numpy()) for name in some)
 
 
 def _is_lack(tf, failure):
