@@ -3,14 +3,17 @@
 usage: backend_tests.py current|legacy [--sample N]
 
 Every test that a backend answers wrongly, refuses with an error, or dies of has to stand in
-tests/backends/known.json with its reason; a backend that passes none fails. The last line counts
-the cases of each backend.
+tests/backends/known.json with its reason; a backend that passes none fails. The scripts of
+docs/findings have to show what they say, each in its backend's own environment. The last line
+counts the cases of each backend.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -21,6 +24,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 ASSAY = str(ROOT / "build" / "assay")
 NODE_TESTS = ROOT / "build" / "onnx-tests" / "node"
+FINDINGS = ROOT / "docs" / "findings"
 KNOWN = ROOT / "tests" / "backends" / "known.json"
 
 CURRENT = [
@@ -73,11 +77,20 @@ def assay(*arguments: object) -> tuple[int, dict[str, Any]]:
     return done.returncode, json.loads(done.stdout)
 
 
+def known_reasons(name: str) -> list[dict[str, str]]:
+    """Return what is known of a backend; a mode shares what is known of its framework."""
+    known = json.loads(KNOWN.read_text())
+    rows: list[dict[str, str]] = known.get(name, [])
+    base = name.rpartition("-")[0]
+    return rows + known.get(base, []) if base in known else rows
+
+
 def unexpected(name: str, cases: list[dict[str, Any]]) -> Iterator[str]:
-    """Yield what is neither passed nor unsupported and stands in no list."""
-    known = json.loads(KNOWN.read_text()).get(name, {}) if KNOWN.exists() else {}
+    """Yield what is neither passed nor unsupported, and is not known with its reason."""
+    patterns = [row["tests"] for row in known_reasons(name)]
     for case in cases:
-        if case["status"] in {"failed", "error", "crashed"} and case["id"] not in known:
+        wrong = case["status"] in {"failed", "error", "crashed"}
+        if wrong and not any(re.fullmatch(pattern, case["id"][5:]) for pattern in patterns):
             yield f"{case['status']} {case['id']}: {case['detail']}"
 
 
@@ -98,7 +111,22 @@ def test(name: str, sample: int) -> Outcome:
     outcome.problems += unexpected(name, row["cases"])
     if not outcome.passed:
         outcome.problems.append("passed nothing")
+    outcome.problems += check_findings(name)
     return outcome
+
+
+def check_findings(name: str) -> Iterator[str]:
+    """Run the scripts of what was found in a backend; yield those that show nothing any more."""
+    home = Path(os.environ.get("ASSAY_HOME", ROOT / "build" / "backends"))
+    python = home / "environments" / name / "bin" / "python"
+    for script in sorted(FINDINGS.glob("*.py")):
+        if script.read_text().split(maxsplit=3)[2] != name:
+            continue
+        done = subprocess.run(
+            [str(python), str(script)], capture_output=True, text=True, check=False
+        )
+        if done.returncode == 0 or (done.returncode > 0 and "expected" not in done.stdout):
+            yield f"{script.name} shows nothing: {done.stdout}{done.stderr}"
 
 
 def main() -> int:
