@@ -7,7 +7,9 @@ from onnx.reference import ReferenceEvaluator
 
 info, node = helper.make_tensor_value_info, helper.make_node
 scalars = [info("i", TensorProto.INT64, []), info("going", TensorProto.BOOL, [])]
-ones = node("Constant", [], ["one"], value=onnx.numpy_helper.from_array(np.ones((1, 1), np.float32)))
+ones = node(
+    "Constant", [], ["one"], value=onnx.numpy_helper.from_array(np.ones((1, 1), np.float32))
+)
 body = helper.make_graph([ones, node("Identity", ["going"], ["more"])], "body", scalars,
                          [info("more", TensorProto.BOOL, []), info("one", TensorProto.FLOAT, [1, 1])])  # fmt: skip
 loop = node("Loop", ["n", "on"], ["y"], body=body)
