@@ -10,8 +10,8 @@ scalars = [info("i", TensorProto.INT64, []), info("going", TensorProto.BOOL, [])
 ones = node(
     "Constant", [], ["one"], value=onnx.numpy_helper.from_array(np.ones((1, 1), np.float32))
 )
-body = helper.make_graph([ones, node("Identity", ["going"], ["more"])], "body", scalars,
-                         [info("more", TensorProto.BOOL, []), info("one", TensorProto.FLOAT, [1, 1])])  # fmt: skip
+results = [info("more", TensorProto.BOOL, []), info("one", TensorProto.FLOAT, [1, 1])]
+body = helper.make_graph([ones, node("Identity", ["going"], ["more"])], "b", scalars, results)
 loop = node("Loop", ["n", "on"], ["y"], body=body)
 inputs = [info("n", TensorProto.INT64, []), info("on", TensorProto.BOOL, [])]
 graph = helper.make_graph([loop], "g", inputs, [info("y", TensorProto.FLOAT, None)])
