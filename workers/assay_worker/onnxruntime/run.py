@@ -20,6 +20,8 @@ _REFUSALS = (
     "Unsupported model IR version",
     "Could not find an implementation",
     "Unrecognized attribute",
+    "are not supported",
+    "is not supported now",
 )
 # What the standard defines by other operators: the runtime expands them where it knows them.
 _FUNCTIONS = """
@@ -83,11 +85,7 @@ class OnnxRuntime(Framework):
                 return self._session(data, options)
             return self._session_in(folder, data, options)
         except Exception as failure:
-            if type(failure).__name__ == "NotImplemented" or any(
-                text in str(failure) for text in _REFUSALS
-            ):
-                raise Unsupported(" ".join(str(failure).split())[:500])
-            raise
+            raise _refusal(failure)
 
     def _session(self, data, options):
         return self.root.InferenceSession(data, options, providers=["CPUExecutionProvider"])
@@ -132,7 +130,10 @@ class LoadedSession(Loaded):
         if strange or any(_strange(kinds[name]) for name in names if name in kinds):
             return self._run_values(session, inputs, names, wanted)
         feed = {name: _writable(to_python(value)) for name, value in inputs.items()}
-        results = session.run(names, feed)
+        try:
+            results = session.run(names, feed)
+        except Exception as failure:
+            raise _refusal(failure)
         return {name: from_python(value) for name, value in zip(names, results)}
 
     def _run_values(self, session, inputs, names, wanted):
@@ -147,6 +148,14 @@ class LoadedSession(Loaded):
                 if name in wanted:
                     raise
         return results
+
+
+def _refusal(failure):
+    """Return what to raise for a model that is not taken."""
+    text = " ".join(str(failure).split())
+    if type(failure).__name__ == "NotImplemented" or any(one in text for one in _REFUSALS):
+        return Unsupported(text[:500])
+    return failure
 
 
 def _writable(value):
