@@ -170,11 +170,19 @@ def ScatterND(node, x, indices, updates):
     return result
 
 
+def _part(start, end, step, extent):
+    """Return Python's slice with its ends within the axis: older releases want them there."""
+    start, end, step = slice(start, end, step).indices(extent)
+    if step > 0:
+        return slice(start, max(start, end), step)
+    return slice(start, None if end < 0 else min(start, end), step)
+
+
 def Shape(node, x):
     shape = mx.nd.shape_array(x)
     if not node.attributes:
         return shape
-    return from_np(to_np(shape)[slice(node.get("start", 0), node.get("end"))])
+    return from_np(to_np(shape)[_part(node.get("start", 0), node.get("end"), 1, len(x.shape))])
 
 
 def Size(node, x):
@@ -190,10 +198,7 @@ def Slice(node, x, starts=None, ends=None, axes=None, steps=None):
     picked = [slice(None)] * len(x.shape)
     for i, start in enumerate(starts):
         axis = (axes[i] if axes else i) % len(x.shape)
-        step, end = steps[i] if steps else 1, ends[i]
-        # In Python an end before the first element is written as none.
-        end = None if step < 0 and end < -x.shape[axis] else end
-        picked[axis] = slice(start, end, step)
+        picked[axis] = _part(start, ends[i], steps[i] if steps else 1, x.shape[axis])
     return from_np(to_np(x)[tuple(picked)])
 
 

@@ -9,7 +9,14 @@ from ..failure import Unsupported
 from ..framework import TableFramework, limit_threads
 
 # What mxnet says of types and options for which it has no code.
-_REFUSALS = ("not implemented", "not supported", "only support", "does not support", "Unknown type")
+_REFUSALS = (
+    "not implemented",
+    "not supported",
+    "only support",
+    "does not support",
+    "is supported",
+    "Unknown type",
+)
 
 
 class MXNet(TableFramework):
