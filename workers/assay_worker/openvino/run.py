@@ -31,6 +31,8 @@ _REFUSALS = (
     "does not support the following ONNX operations",
     "Unsupported data type",
     "doesn't support",
+    "Unsupported operation of type",
+    "unsupported src_prc",
 )
 
 
