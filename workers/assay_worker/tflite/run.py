@@ -99,7 +99,7 @@ class _Converted(object):
             return {}
         keys = self.runner.get_input_details()  # those that nothing reads may be gone
         given = {"in_%d" % number: inputs[name].numpy() for number, name in enumerate(names)}
-        found = self.runner(**{key: given[key] for key in keys})
+        found = _refusing(lambda: self.runner(**{key: given[key] for key in keys}))
         return {name: found["out_%d" % number] for number, name in enumerate(self.outputs)}
 
     def _convert(self, inputs, names):
@@ -109,6 +109,8 @@ class _Converted(object):
         def flat(*tensors):
             results = self.function(dict(zip(names, tensors)))
             self.outputs[:] = sorted(results)
+            if any(value.dtype.name in ("int4", "uint4") for value in results.values()):
+                raise Unsupported("int4 tensors")  # numpy gets them as int8
             # Each output is a tensor of its own: the converter joins equal ones.
             return {
                 "out_%d" % number: tf.identity(results[name])
@@ -141,6 +143,8 @@ def _refusing(step):
             raise Unsupported("%s in TFLite" % found.group(1).strip())
         if type(failure).__name__ == "ConverterError":
             raise Unsupported("conversion: %s" % " ".join(text.split())[:80])
+        if "for INT4 input" in text or "is unsupported by op" in text:
+            raise Unsupported("TFLite: %s" % " ".join(text.split())[:100])
         if "failed to prepare" in text and "not supported" in text:
             raise Unsupported("TFLite: %s" % " ".join(text.split())[:100])
         raise
