@@ -53,16 +53,15 @@ class OnnxRuntime(Framework):
         """Return what has a kernel on the CPU; functions of the standard are expanded to those."""
         from onnxruntime.capi import onnxruntime_pybind11_state as state
 
+        if not hasattr(state, "get_all_opkernel_def"):
+            return [], {"*": "this release does not tell what it has"}
         found = set()
-        schemas = getattr(state, "get_all_operator_schema", list)()
-        if hasattr(state, "get_all_opkernel_def"):
-            for kernel in state.get_all_opkernel_def():
-                if kernel.provider == "CPUExecutionProvider":
-                    found.add((kernel.domain, kernel.op_name))
-            wanted = _FUNCTIONS + ["Constant"]
-        else:  # an older release tells only what it knows of
-            wanted = [schema.name for schema in schemas]
-        found.update((s.domain, s.name) for s in schemas if s.name in wanted)
+        for kernel in state.get_all_opkernel_def():
+            if kernel.provider == "CPUExecutionProvider":
+                found.add((kernel.domain, kernel.op_name))
+        for schema in state.get_all_operator_schema():
+            if schema.domain == "" and schema.name in _FUNCTIONS + ["Constant"]:
+                found.add((schema.domain, schema.name))
         present = [name for domain, name in found if domain in ("", "ai.onnx")]
         present += ["ai.onnx.ml." + name for domain, name in found if domain == "ai.onnx.ml"]
         return sorted(set(present)), {"*": "onnxruntime has no kernel for the CPU"}
