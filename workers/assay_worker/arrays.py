@@ -128,11 +128,9 @@ def from_proto(proto, folder):
         return Array(proto.data_type, shape, proto.raw_data)
     kind = NUMPY_TYPES.get(proto.data_type)
     if proto.float_data:
-        numbers = np.array(proto.float_data, np.float32)
-        return from_numpy(numbers.reshape(shape) if proto.data_type == 1 else numbers.view(kind))
+        return from_numpy(np.array(proto.float_data, np.float32).view(kind).reshape(shape))
     if proto.double_data:
-        numbers = np.array(proto.double_data, np.float64)
-        return from_numpy(numbers.reshape(shape) if proto.data_type == 11 else numbers.view(kind))
+        return from_numpy(np.array(proto.double_data, np.float64).view(kind).reshape(shape))
     numbers = proto.int64_data or [n & 0xFFFFFFFFFFFFFFFF for n in proto.uint64_data]
     if numbers:
         return from_numpy(np.array(numbers, kind).reshape(shape))

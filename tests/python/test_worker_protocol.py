@@ -1,0 +1,155 @@
+"""The worker's side of the pipe: its codec against protobuf's own, and each verb."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from conftest import ROOT
+from onnx import TensorProto, helper, numpy_helper
+
+sys.path.insert(0, str(ROOT / "workers"))
+
+from assay_worker import arrays, messages, onnx_messages, wire  # type: ignore[import-not-found]
+
+
+def small_model(*nodes: onnx.NodeProto) -> onnx.ModelProto:
+    """Return a model over X and Y of three floats."""
+    info = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [3]) for name in "XY"]
+    graph = helper.make_graph(list(nodes), "g", info[:1], info[1:])
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
+
+
+@pytest.mark.parametrize("number", [0, 1, 127, 128, 300, 2**31, 2**63 - 1, -1, -(2**63)])
+def test_numbers_of_any_size(number: int) -> None:
+    sent = messages.Request(id=number)
+    assert wire.decode(messages.Request, wire.encode(sent)).id == number
+
+
+def test_models_are_read_as_protobuf_reads_them() -> None:
+    folders = sorted((ROOT / "build" / "onnx-tests" / "node").iterdir())[::20]
+    for folder in folders:
+        data = (folder / "model.onnx").read_bytes()
+        theirs, ours = (
+            onnx.load_model_from_string(data),
+            wire.decode(onnx_messages.ModelProto, data),
+        )
+        assert [n.op_type for n in ours.graph.node] == [n.op_type for n in theirs.graph.node]
+        for mine, other in zip(ours.graph.node, theirs.graph.node, strict=True):
+            assert list(mine.input) == list(other.input)
+            for a, b in zip(mine.attribute, other.attribute, strict=True):
+                assert (a.name, a.type, a.i, list(a.ints)) == (b.name, b.type, b.i, list(b.ints))
+                assert a.f == pytest.approx(b.f, nan_ok=True)
+
+
+KINDS = ["float32", "float64", "float16", "int8", "uint16", "int32", "int64", "uint64", "bool"]
+
+
+@pytest.mark.parametrize("kind", [*KINDS, "complex64", "complex128"])
+@pytest.mark.parametrize("raw", [True, False])
+def test_tensors_of_files(kind: str, raw: bool) -> None:
+    array = np.arange(6).reshape(2, 3).astype(kind)
+    if raw:
+        proto = numpy_helper.from_array(array)
+    else:
+        number = helper.np_dtype_to_tensor_dtype(array.dtype)
+        proto = helper.make_tensor("t", number, array.shape, array.ravel().tolist())
+    read = arrays.from_proto(wire.decode(onnx_messages.TensorProto, proto.SerializeToString()), "")
+    assert read.shape == array.shape
+    assert np.array_equal(read.numpy(), array)
+
+
+@pytest.mark.parametrize("data", [b"\xff" * 11, b"\x0a\x7f", b"\x0b", b"\x08"])
+def test_what_is_no_message(data: bytes) -> None:
+    with pytest.raises(wire.WireError):
+        wire.decode(messages.Request, data)
+
+
+class Pipe:
+    """A worker, asked by hand."""
+
+    def __init__(self, folder: Path) -> None:
+        """Start the example's backend, with everything inside the messages."""
+        path = f"{ROOT / 'workers'}:{ROOT / 'examples' / 'backend'}"
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "assay_worker", "plain_backend"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            cwd=folder,
+            env={**os.environ, "PYTHONPATH": path},
+        )
+
+    def ask(self, verb: str, **fields: Any) -> Any:
+        """Send a request and return the reply."""
+        assert self.process.stdin and self.process.stdout
+        data = wire.encode(messages.Request(id=7, verb=verb, **fields))
+        self.process.stdin.write(wire.write_varint(len(data)) + data)
+        self.process.stdin.flush()
+        size = shift = 0
+        while True:
+            byte = self.process.stdout.read(1)[0]
+            size |= (byte & 0x7F) << shift
+            shift += 7
+            if byte < 0x80:
+                break
+        reply = wire.decode(messages.Reply, self.process.stdout.read(size))
+        assert reply.id == 7
+        return reply
+
+
+@pytest.fixture
+def pipe(tmp_path: Path) -> Iterator[Pipe]:
+    """Return a worker that has said hello."""
+    made = Pipe(tmp_path)
+    assert made.ask("hello", threads=1).framework == "plain"
+    yield made
+    assert made.process.stdin
+    made.process.stdin.close()
+    assert made.process.wait(10) == 0  # it ends with the pipe
+
+
+def named(name: str, values: list[float]) -> Any:
+    """Return a tensor of floats as a message."""
+    data = np.array(values, np.float32).tobytes()
+    tensor = messages.Tensor(type=1, dims=[len(values)], data=data)
+    return messages.Named(name=name, value=messages.Value(kind=1, tensor=tensor))
+
+
+def floats(message: Any) -> list[float]:
+    """Return the numbers of a tensor's message."""
+    found: list[float] = np.frombuffer(message.value.tensor.data, np.float32).tolist()
+    return found
+
+
+def test_values_stay_in_the_worker_until_they_are_fetched(pipe: Pipe) -> None:
+    model = small_model(
+        helper.make_node("Add", ["X", "X"], ["Z"]), helper.make_node("Relu", ["Z"], ["Y"])
+    )
+    assert pipe.ask("load", model="m", bytes=model.SerializeToString()).status == "ok"
+    inputs = [named("X", [1, -2, 3])]
+    reply = pipe.ask("run", model="m", inputs=inputs, hidden=1, keep=1)
+    assert reply.status == "ok" and not reply.values
+    fetched = {one.name: floats(one) for one in pipe.ask("fetch", outputs=["Z", "Y"]).values}
+    assert fetched == {"Z": [2, -4, 6], "Y": [2, 0, 6]}
+    assert pipe.ask("forget", model="m").status == "ok"
+    assert pipe.ask("run", model="m", inputs=inputs).status == "failed"
+
+
+def test_what_is_lacking_is_named_at_once(pipe: Pipe) -> None:
+    nodes = [helper.make_node("Sin", ["X"], ["Z"]), helper.make_node("Cos", ["Z"], ["Y"])]
+    reply = pipe.ask("load", model="m", bytes=small_model(*nodes).SerializeToString())
+    assert (reply.status, reply.message) == ("unsupported", "Cos, Sin")
+
+
+def test_nonsense_is_refused_and_the_worker_goes_on(pipe: Pipe) -> None:
+    for fields in ({"bytes": b"\xff" * 20}, {"path": "nowhere.onnx"}, {"bytes": b""}):
+        assert pipe.ask("load", model="m", **fields).status == "failed"
+    assert pipe.ask("no_such_verb").status == "failed"
+    assert set(pipe.ask("operators").operators) == {"Add", "MatMul", "Mul", "Relu", "Softmax"}
