@@ -54,6 +54,7 @@ Command run_command();
 Command validate_command();
 Command conformance_command();
 Command backends_command();
+Command compare_command();
 Command ops_command();
 Command inspect_command();
 Command convert_command();

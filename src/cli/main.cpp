@@ -22,7 +22,7 @@ namespace {
 
 constexpr Command (*kCommands[])() = {run_command,     validate_command,    inspect_command,
                                       convert_command, conformance_command, backends_command,
-                                      ops_command,     completion_command};
+                                      compare_command, ops_command,         completion_command};
 
 constexpr const char* kFooter = R"(Examples:
   assay validate model.onnx                 say what is wrong with a model, without running it

@@ -209,4 +209,19 @@ Result<std::map<std::string, Tensor>> read_values(const std::string& path) {
   return values;
 }
 
+Value slice_rows(const Value& value, std::int64_t start, std::int64_t rows, std::int64_t count) {
+  if (!value.is_tensor() || value.tensor().rank() == 0 || value.shape()[0] != count) return value;
+  const Tensor& all = value.tensor();
+  Shape shape = all.shape();
+  shape[0] = rows;
+  Tensor some(all.type(), shape);
+  const auto size = static_cast<std::size_t>(all.size() / count);
+  visit_storage(all.type(), [&]<class T>(T*) {
+    const auto from =
+        all.data<T>().subspan(static_cast<std::size_t>(start) * size, some.mutate<T>().size());
+    std::copy(from.begin(), from.end(), some.mutate<T>().begin());
+  });
+  return some;
+}
+
 }  // namespace assay

@@ -33,6 +33,10 @@ struct DataOptions {
 // one of kind "invalid".
 Result<std::vector<Value>> read_inputs(const Graph& graph, const DataOptions& options);
 
+// The instances from `start` on of data that has `count` of them along its first axis; other values
+// are the same for every instance.
+Value slice_rows(const Value& value, std::int64_t start, std::int64_t rows, std::int64_t count);
+
 // Values by name, from an .npz file.
 Result<std::map<std::string, Tensor>> read_values(const std::string& path);
 

@@ -46,6 +46,35 @@ Judgement judge_output(const Value& bounded, const Tensor& found) {
   return result;
 }
 
+// Whether two bounded values lie apart somewhere, by more than both bounds.
+bool lie_apart(const Value& a, const Value& b) {
+  if (a.type() != b.type() || a.shape() != b.shape()) return true;
+  const std::vector<double> first = a.tensor().reals(), second = b.tensor().reals();
+  for (std::size_t i = 0; i < first.size(); ++i) {
+    const double room = (a.errors() ? (*a.errors())[i] : 0) + (b.errors() ? (*b.errors())[i] : 0);
+    if (excess_of(first[i], room, second[i]) > 1) return true;
+  }
+  return false;
+}
+
+const Variant* explain(const Evaluated& evaluated, std::size_t output, const Tensor& found) {
+  const PlannedNode& planned = evaluated.node;
+  const ElementType type = evaluated.outputs[output].type();
+  const bool numbers = type != ElementType::string && domain_of(type) != Domain::complex;
+  if (!planned.found.entry || planned.function || !numbers) return nullptr;
+  for (const Variant& variant : planned.found.entry->variants) {
+    const Result<std::vector<Value>> other =
+        evaluate_node(planned.node, planned.found.schema->since_version, evaluated.inputs,
+                      Reading::bounded, variant.rewrite);
+    if (!other || output >= other->size() || !(*other)[output].is_tensor()) continue;
+    if (judge_output((*other)[output], found).inside &&
+        lie_apart(evaluated.outputs[output], (*other)[output])) {
+      return &variant;
+    }
+  }
+  return nullptr;
+}
+
 // ONNX Runtime 1.31 on x86-64, measured against the exact functions on [-20, 20] and by node over
 // the models of the tests: polynomial approximations with a small absolute error.
 Profile onnxruntime() {
@@ -83,6 +112,11 @@ Result<std::vector<Judgement>> judge(const Evaluator& evaluator, const std::vect
       judgement.layer = evaluated.layer();
       judgement.op = evaluated.node.node.op;
       judgement.output = name;
+      if (!judgement.inside) {
+        judgement.variant = explain(evaluated, i, found->second);
+        judgement.node = evaluated.node.node;
+        judgement.inputs.assign(evaluated.inputs.begin(), evaluated.inputs.end());
+      }
       judgements.push_back(std::move(judgement));
     }
   };

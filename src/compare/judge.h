@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "ops/operator.h"
 #include "patterns/array.h"
 #include "semantics/evaluator.h"
 
@@ -17,6 +18,11 @@ struct Judgement {
   double difference = 0;  // the largest from the reference
   double excess = 0;      // the largest difference as a multiple of its bound; above 1 is outside
   std::string detail;     // the worst element
+  // Of one that is outside: the known other reading of the operator that explains it. Its bound
+  // holds the recorded value, and it differs from the standard by more than both bounds.
+  const Variant* variant = nullptr;
+  Node node{};  // with the inputs that it was judged on, if it is outside
+  std::vector<Value> inputs{};
 };
 
 // Judges each output that `recorded` has, in order of execution. Nodes whose results are not

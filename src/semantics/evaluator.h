@@ -40,6 +40,8 @@ struct EvaluateOptions {
   // each node is judged on the recorded inputs and errors do not pile up.
   bool impose = false;
   std::function<void(const Evaluated&)> observe{};
+  // May put others in the place of a node's outputs, after they have been observed.
+  std::function<void(const Evaluated&, std::span<Value> outputs)> replace{};
 };
 
 struct RunMemory;

@@ -131,6 +131,9 @@ void Run::run_node(const PlannedNode& node, Scope& scope) {
     if (unknown && options_.recorded) substitute_recorded(node, outputs);
     if (options_.observe) options_.observe({node, path_, steps_, inputs, outputs, unknown});
     if (options_.impose && options_.recorded) substitute_recorded(node, outputs);
+    if (options_.replace) {
+      options_.replace({node, path_, steps_, inputs, outputs, unknown}, outputs);
+    }
   }
   for (std::size_t i = 0; i < node.outputs.size(); ++i) {
     if (node.outputs[i] < 0) continue;

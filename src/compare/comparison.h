@@ -1,0 +1,72 @@
+// One model on several backends: who disagrees, where it starts, and whether rounding explains it.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "backends/backend.h"
+#include "compare/distance.h"
+#include "compare/judge.h"
+#include "compare/spread.h"
+
+namespace assay {
+
+// What a comparison is about. Data with more instances than the model takes at once come in pieces.
+struct Subject {
+  std::shared_ptr<const Model> model;
+  std::string path;                        // where the model's file is
+  std::vector<std::vector<Value>> pieces;  // inputs, in the order of the graph's
+  std::optional<Tensor> labels;            // a class an instance, or the true first output
+};
+
+enum class Verdict : std::uint8_t { precision, difference, optimiser, defect, unsupported };
+std::string_view to_text(Verdict verdict);
+
+struct ComparisonFinding {
+  std::string kind;  // inconsistency, nan, crash, hang, memory, optimiser, invalid-accepted, …
+  std::string backend, node, op, detail;
+  Verdict verdict = Verdict::defect;
+  const Variant* variant = nullptr;
+  int signal = 0;
+  Node suspect{};  // with its inputs: the smallest model that shows it
+  std::vector<Value> inputs{};
+};
+
+// What one backend did.
+struct BackendRecord {
+  std::string name, framework, version;
+  std::vector<Answer> plain{};      // of each piece, unwatched
+  Answer watched{};                 // of the piece that is looked into
+  std::vector<Judgement> judged{};  // the watched values, each by its node's bound
+  bool alive = true;                // it has answered every piece
+
+  const Value* output(std::size_t piece, const std::string& name) const;
+};
+
+struct PairRow {
+  std::string a, b, metric;
+  double threshold = 0, largest = 0;
+  std::int64_t triggering = 0, instances = 0;
+  std::vector<std::int64_t> pattern;
+  double relative = 0, absolute = 0;  // tolerances that the pair would need
+  bool inconsistent() const { return triggering > 0; }
+};
+
+struct Comparison {
+  std::vector<BackendRecord> backends;
+  std::vector<std::vector<Spread>> spreads;  // of each piece, an output each
+  std::vector<PairRow> pairs;
+  std::vector<ComparisonFinding> findings;
+  std::size_t piece = 0;        // the one that was looked into
+  std::int64_t unique() const;  // inconsistencies with different patterns
+};
+
+using ComparisonProgress = std::function<void(const std::string& what)>;
+// Never fails because of a backend: what goes wrong there is a finding.
+Result<Comparison> compare(const Subject& subject, std::vector<std::unique_ptr<Backend>>& backends,
+                           std::uint64_t seed, const ComparisonProgress& progress);
+
+}  // namespace assay

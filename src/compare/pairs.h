@@ -1,0 +1,13 @@
+// Pairs of backends: the published distances over all instances, and the bound's own.
+#pragma once
+
+#include "compare/comparison.h"
+
+namespace assay {
+
+// For each pair of backends that answered: a row by the bound, and with labels rows by the
+// published metrics. Without labels the reference's outputs are the truth of the MAD distance, and
+// an instance triggers only if rounding does not explain it.
+std::vector<PairRow> compare_pairs(const Subject& subject, const Comparison& comparison);
+
+}  // namespace assay

@@ -1,0 +1,27 @@
+// Spread: how far honest evaluations of a whole model may lie apart.
+#pragma once
+
+#include <vector>
+
+#include "semantics/evaluator.h"
+
+namespace assay {
+
+// What rounding alone justifies for one output of a model.
+struct Spread {
+  Value value;                    // the reference's
+  std::vector<double> allowance;  // an element: how far from it others may lie; infinity: anywhere
+  double relative = 0, absolute = 0;  // tolerances that cover the allowances
+
+  // The largest |found - value| as a multiple of its allowance; above 1, rounding does not explain
+  // it. Infinity for another type or shape. `where` is the worst element.
+  double excess(const Value& found, std::size_t* where = nullptr) const;
+};
+
+// Bounds that are carried through a whole model say nothing after a few layers. Instead the model
+// is run several times, and each node's result is drawn from that node's own bound on the inputs it
+// then has; what the outputs do is the spread.
+Result<std::vector<Spread>> rounding_spread(const Evaluator& evaluator,
+                                            const std::vector<Value>& inputs, std::uint64_t seed);
+
+}  // namespace assay

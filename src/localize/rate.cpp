@@ -1,0 +1,80 @@
+#include "localize/rate.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+
+namespace assay {
+namespace {
+
+constexpr double kEpsilon = 1e-7;
+
+std::map<std::string, const Value*> by_name(const NamedValues& values) {
+  std::map<std::string, const Value*> found;
+  for (const auto& [name, value] : values) found.emplace(name, &value);
+  return found;
+}
+
+// Infinity where types or shapes differ, or only one of two elements is a number.
+double mean_difference(const Value& a, const Value& b) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  if (!a.is_tensor() || !b.is_tensor()) return 0;
+  if (a.type() != b.type() || a.shape() != b.shape()) return kInfinity;
+  if (a.type() == ElementType::string || domain_of(a.type()) == Domain::complex) {
+    return identical(a.tensor(), b.tensor()) ? 0 : kInfinity;
+  }
+  const std::vector<double> first = a.tensor().reals(), second = b.tensor().reals();
+  double sum = 0;
+  for (std::size_t i = 0; i < first.size(); ++i) {
+    if (first[i] == second[i] || (std::isnan(first[i]) && std::isnan(second[i]))) continue;
+    const double difference = std::abs(first[i] - second[i]);
+    sum += std::isnan(difference) ? kInfinity : difference;
+  }
+  return first.empty() ? 0 : sum / static_cast<double>(first.size());
+}
+
+void highlight(std::vector<LayerRate>& layers) {
+  std::vector<double> rates;
+  for (const LayerRate& layer : layers) rates.push_back(layer.rate);
+  if (rates.empty()) return;
+  std::sort(rates.begin(), rates.end());
+  const double quartile =
+      rates[rates.size() * 3 / 4 == rates.size() ? rates.size() - 1 : rates.size() * 3 / 4];
+  for (LayerRate& layer : layers) layer.highlighted = layer.rate > quartile;
+}
+
+}  // namespace
+
+std::vector<LayerRate> rate_map(const Graph& graph, const NamedValues& a, const NamedValues& b) {
+  const auto first = by_name(a), second = by_name(b);
+  std::map<std::string, double> deltas;  // by value
+  std::vector<LayerRate> layers;
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+    const Node& node = graph.nodes[i];
+    LayerRate layer{display_name(node, i), node.op};
+    double before = 0;
+    for (const std::string& input : node.inputs) {
+      const auto fed = deltas.find(input);
+      if (fed != deltas.end()) before = std::max(before, fed->second);
+    }
+    bool shown = false;
+    for (const std::string& output : node.outputs) {
+      const auto left = first.find(output), right = second.find(output);
+      if (left == first.end() || right == second.end()) continue;
+      shown = true;
+      layer.delta = std::max(layer.delta, mean_difference(*left->second, *right->second));
+    }
+    // What a backend does not show (it was folded away) passes on what fed it.
+    for (const std::string& output : node.outputs) deltas[output] = shown ? layer.delta : before;
+    if (!shown) continue;
+    layer.rate = std::isinf(layer.delta) && std::isinf(before)
+                     ? 0
+                     : (layer.delta - before) / (before + kEpsilon);
+    layers.push_back(std::move(layer));
+  }
+  highlight(layers);
+  return layers;
+}
+
+}  // namespace assay

@@ -1,0 +1,77 @@
+#include "compare/spread.h"
+
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+namespace assay {
+namespace {
+
+Node node_of(std::string op, std::vector<std::string> inputs, std::string output) {
+  Node node;
+  node.op = std::move(op);
+  node.inputs = std::move(inputs);
+  node.outputs = {std::move(output)};
+  return node;
+}
+
+// Twenty times Y = tanh(Y + X), then its largest element's index.
+std::unique_ptr<Evaluator> deep_model() {
+  auto model = std::make_shared<Model>();
+  model->ir_version = 8;
+  model->opsets[""] = 17;
+  Graph& graph = model->graph;
+  graph.inputs.push_back({"X", ValueType::tensor(ElementType::f32, {Dim(4)})});
+  std::string last = "X";
+  for (int i = 0; i < 20; ++i) {
+    const std::string sum = "S" + std::to_string(i), next = "T" + std::to_string(i);
+    graph.nodes.push_back(node_of("Add", {last, "X"}, sum));
+    graph.nodes.push_back(node_of("Tanh", {sum}, next));
+    last = next;
+  }
+  graph.nodes.push_back(node_of("ArgMax", {last}, "I"));
+  graph.outputs.push_back({last, ValueType::tensor(ElementType::f32, {Dim(4)})});
+  graph.outputs.push_back({"I", ValueType::tensor(ElementType::i64, {Dim(1)})});
+  auto evaluator = Evaluator::make(model);
+  EXPECT_TRUE(evaluator);
+  return *std::move(evaluator);
+}
+
+std::vector<Spread> spread_of(const std::vector<double>& input) {
+  const auto evaluator = deep_model();
+  auto spreads = rounding_spread(*evaluator, {make_tensor(ElementType::f32, {4}, input)}, 1);
+  EXPECT_TRUE(spreads);
+  return *std::move(spreads);
+}
+
+TEST(Spread, StaysNearWhatRoundingDoesAfterManyLayers) {
+  const Spread spread = spread_of({0.1, -0.5, 0.3, 0.9}).front();
+  for (const double allowance : spread.allowance) {
+    EXPECT_GT(allowance, 0);
+    EXPECT_LT(allowance, 1e-4);
+  }
+  EXPECT_EQ(spread.excess(spread.value), 0);
+  std::vector<double> moved = spread.value.tensor().reals();
+  moved[2] += 1e-8;
+  EXPECT_LT(spread.excess(make_tensor(ElementType::f32, {4}, moved)), 1);
+  moved[2] += 1e-3;
+  std::size_t where = 0;
+  EXPECT_GT(spread.excess(make_tensor(ElementType::f32, {4}, moved), &where), 1);
+  EXPECT_EQ(where, 2U);
+}
+
+TEST(Spread, ADecisionThatRoundingCanTurnIsFree) {
+  const Tensor other = make_integers(ElementType::i64, {1}, std::vector<std::int64_t>{1});
+  EXPECT_GT(spread_of({0.1, -0.5, 0.3, 0.9})[1].excess(other), 1);
+  const Spread tie = spread_of({0.9, 0.9, 0.9, 0.9})[1];
+  EXPECT_EQ(tie.excess(other), 0);
+}
+
+TEST(Spread, AnotherShapeOrTypeIsNeverRounding) {
+  const Spread spread = spread_of({0.1, -0.5, 0.3, 0.9}).front();
+  EXPECT_TRUE(std::isinf(spread.excess(make_tensor(ElementType::f32, {2, 2}, {{0, 0, 0, 0}}))));
+  EXPECT_TRUE(std::isinf(spread.excess(make_tensor(ElementType::f64, {4}, {{0, 0, 0, 0}}))));
+}
+
+}  // namespace
+}  // namespace assay
