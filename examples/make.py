@@ -12,7 +12,7 @@ FLOAT = TensorProto.FLOAT
 
 
 def model(
-    name: str, nodes: list[onnx.NodeProto], shape: list[int], out: list[int]
+    name: str, nodes: list[onnx.NodeProto], shape: list[int], out: list[int], opset: int = 22
 ) -> onnx.ModelProto:
     """Build a model with one input x and one output y."""
     graph = helper.make_graph(
@@ -21,7 +21,7 @@ def model(
         [helper.make_tensor_value_info("x", FLOAT, shape)],
         [helper.make_tensor_value_info("y", FLOAT, out)],
     )
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 22)], ir_version=10)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=10)
 
 
 def main() -> int:
@@ -42,6 +42,18 @@ def main() -> int:
             "AveragePool", ["x"], ["y"], name="pool", kernel_shape=[2, 2], pads=[1, 1, 0, 0]
         )
     ]
+    padded_pool = [
+        helper.make_node("Relu", ["x"], ["r"], name="activation"),
+        helper.make_node("Constant", [], ["pads"], value_ints=[0, 0, 1, 1, 0, 0, 1, 1]),
+        helper.make_node("Pad", ["r", "pads"], ["padded"], name="pad"),
+        helper.make_node(
+            "AveragePool", ["padded"], ["y"], name="pool", kernel_shape=[3, 3], strides=[2, 2]
+        ),
+    ]
+    onnx.save(
+        model("padded_pool", padded_pool, [1, 2, 8, 8], [1, 2, 4, 4], 17),
+        folder / "padded_pool.onnx",
+    )
     onnx.save(model("hidden_nan", hidden_nan, [1, 4], [1, 4]), folder / "hidden_nan.onnx")
     onnx.save(model("too_large", too_large, [1, 1, 4, 4], [1, 1, 1, 1]), folder / "too_large.onnx")
     onnx.save(model("pool", pool, [1, 1, 2, 2], [1, 1, 2, 2]), folder / "pool.onnx")

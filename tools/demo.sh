@@ -33,3 +33,17 @@ show build/assay run build/demo/pool.onnx --random --bounds
 show build/assay ops AveragePool
 
 show build/assay conformance build/onnx-tests/node
+
+echo
+echo 'Frameworks run as processes, in any release. This one fuses Pad into AveragePool wrongly, and'
+echo 'only while nobody watches:'
+export ASSAY_HOME=${ASSAY_HOME:-$PWD/build/backends}
+show build/assay backends install onnxruntime onnxruntime-1.20.1 onnx-reference
+show_finding build/assay compare build/demo/padded_pool.onnx --random \
+  --backends reference,onnxruntime-1.20.1,onnxruntime
+
+echo
+echo 'A real network for reading text: the evaluator of the onnx package gets six of its nodes wrong.'
+model=$(build/python/bin/python tools/real_models.py ppocr_rec build/demo/ppocr_rec.npz)
+show_finding build/assay compare "$model" --data build/demo/ppocr_rec.npz \
+  --backends onnx-reference,onnxruntime --output build/demo/suspects

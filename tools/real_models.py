@@ -1,8 +1,12 @@
-"""Real trained models inside PyPI wheels, their inputs, and ONNX Runtime's values of each node."""
+"""Real trained models inside PyPI wheels, their inputs, and ONNX Runtime's values of each node.
+
+usage: real_models.py NAME F.npz: write a model's inputs, and print where the model is
+"""
 
 from __future__ import annotations
 
 import importlib.util
+import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -220,3 +224,9 @@ def hidden_values(model: RealModel, inputs: Arrays) -> Arrays:
     while _put_branches(proto, {**inputs, **values}):
         values = _main_values(proto, inputs)
     return values
+
+
+if __name__ == "__main__":
+    asked = next(model for model in MODELS if model.name == sys.argv[1])
+    save(Path(sys.argv[2]), asked.inputs())
+    print(asked.path)
