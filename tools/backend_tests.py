@@ -16,10 +16,13 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from doc_commands import failures
 
 ROOT = Path(__file__).resolve().parents[1]
 ASSAY = str(ROOT / "build" / "assay")
@@ -129,6 +132,14 @@ def check_findings(name: str) -> Iterator[str]:
             yield f"{script.name} shows nothing: {done.stdout}{done.stderr}"
 
 
+def check_pages() -> Iterator[str]:
+    """Run the commands of the pages that need backends."""
+    os.environ["ASSAY_ENVIRONMENTS"] = str(ROOT / "examples" / "backend")
+    for name in ("backends.md", "compare.md", "adding-a-backend.md"):
+        with tempfile.TemporaryDirectory() as folder:
+            yield from failures(ROOT / "docs" / name, Path(folder))
+
+
 def main() -> int:
     """Test each backend of a list; exit 1 if any of them has a problem."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -142,9 +153,15 @@ def main() -> int:
         for problem in outcome.problems:
             print(f"  {problem}", flush=True)
         outcomes.append(outcome)
+    if options.which == "current":
+        outcomes.append(Outcome("pages", problems=list(check_pages())))
+        for problem in outcomes[-1].problems:
+            print(f"  {problem}", flush=True)
     # An old Python that a machine has not is no defect of ours; it is said loudly all the same.
     wrong = [o for o in outcomes if o.problems and not (o.absent and options.which == "legacy")]
-    print(f"cases passed per backend: {', '.join(o.count() for o in outcomes)}")
+    print(
+        f"cases passed per backend: {', '.join(o.count() for o in outcomes if o.name != 'pages')}"
+    )
     return 1 if wrong else 0
 
 

@@ -2,44 +2,20 @@
 
 from __future__ import annotations
 
-import os
-import re
-import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tools"))
 
-
-def commands(page: Path) -> list[tuple[str, int]]:
-    """Return the commands of a page's console blocks with the exit code that each must have."""
-    found = []
-    for block in re.findall(r"```console\n(.*?)```", page.read_text(), re.DOTALL):
-        for line in block.splitlines():
-            if line.startswith("$ "):
-                command, _, note = line[2:].partition("    # exit ")
-                found.append((command.strip(), int(note or 0)))
-    return found
-
-
-def run(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """Run one command in a folder that looks like the project's root."""
-    words = shlex.split(command)
-    words[0] = {"python": sys.executable, "assay": str(ROOT / "build" / "assay")}[words[0]]
-    return subprocess.run(
-        words, cwd=folder, capture_output=True, text=True, check=False, env=os.environ
-    )
+from doc_commands import commands, failures, run  # noqa: E402
 
 
 def test_the_tutorial_runs(tmp_path: Path) -> None:
-    for name in ("examples", "tests"):
-        (tmp_path / name).symlink_to(ROOT / name)
-    listed = commands(ROOT / "docs" / "tutorial.md")
-    assert len(listed) > 8
-    for command, code in listed:
-        done = run(command, tmp_path)
-        assert done.returncode == code, f"{command}: {done.stdout}{done.stderr}"
+    page = ROOT / "docs" / "tutorial.md"
+    assert len(commands(page)) > 8
+    assert list(failures(page, tmp_path)) == []
 
 
 def test_the_tutorial_finds_the_nan(tmp_path: Path) -> None:
