@@ -80,6 +80,13 @@ def assay(*arguments: object) -> tuple[int, dict[str, Any]]:
     return done.returncode, json.loads(done.stdout)
 
 
+def standard_operators() -> set[str]:
+    """Return the operators of the standard's default domain."""
+    rows = assay("backends")[1]["backends"]
+    reference = next(row for row in rows if row["name"] == "reference")
+    return {name for name in reference["operators"] if "." not in name}
+
+
 def known_reasons(name: str) -> list[dict[str, str]]:
     """Return what is known of a backend; a mode shares what is known of its framework."""
     known = json.loads(KNOWN.read_text())
@@ -105,9 +112,12 @@ def test(name: str, sample: int) -> Outcome:
         outcome.absent = "NOT INSTALLABLE"
         outcome.problems.append(document["error"]["message"])
         return outcome
-    operators = len(document["backends"][0]["operators"])
-    if operators < LEAST_OPERATORS.get(name, 1):
-        outcome.problems.append(f"only {operators} operators")
+    told = document["backends"][0]
+    if len(told["operators"]) < LEAST_OPERATORS.get(name, 1):
+        outcome.problems.append(f"only {len(told['operators'])} operators")
+    silent = standard_operators() - {*told["operators"], *told["missing"]}
+    if silent:
+        outcome.problems.append(f"not a word of {', '.join(sorted(silent))}")
     _, document = assay("conformance", NODE_TESTS, "--sample", sample, "--backend", name)
     row = document["backends"][0]
     outcome.passed, outcome.total = row["passed"], row["total"]

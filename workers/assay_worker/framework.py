@@ -73,7 +73,9 @@ class TableFramework(Framework):
 
     def operators(self, names):
         """Return what the table has, and why it lacks the others that it names."""
-        return sorted(self.rows), self.missing
+        missing = {name: "models run it in Python, not in the framework" for name in self.control}
+        missing.update(self.missing)
+        return sorted(self.rows), {n: why for n, why in missing.items() if n not in self.rows}
 
     def row(self, node):
         """Return the row of a node."""
