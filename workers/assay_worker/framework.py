@@ -73,7 +73,7 @@ class TableFramework(Framework):
 
     def operators(self, names):
         """Return what the table has, and why it lacks the others that it names."""
-        missing = {name: "models run it in Python, not in the framework" for name in self.control}
+        missing = dict.fromkeys(self.control, "models run it in Python, not in the framework")
         missing.update(self.missing)
         return sorted(self.rows), {n: why for n, why in missing.items() if n not in self.rows}
 
