@@ -1,6 +1,7 @@
 // Channel: a worker process and the messages that go to it and come back.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -62,6 +63,7 @@ class Channel {
   std::string token_;
   std::string errors_;  // the end of what the worker wrote to its standard error
   std::uint64_t next_id_ = 1;
+  std::chrono::steady_clock::duration last_{};  // what the last exchange took
   bool shared_ = false, alive_ = true;
 };
 

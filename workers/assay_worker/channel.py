@@ -7,12 +7,15 @@ standard output becomes standard error before a framework is imported.
 
 import mmap
 import os
+import select
+import time
 
 from .arrays import STRING, Array
 from .messages import Named, Tensor, Value
 from .wire import WireError, decode, encode, write_varint
 
 _ALIGNMENT = 64
+_PATIENCE = 300e-6  # seconds
 _SMALL = 4096  # bytes that are cheaper in the message than beside it
 
 
@@ -75,6 +78,11 @@ class Channel(object):
 
     def receive(self, kind):
         """Return the next message, or None at the end."""
+        # The next request of a campaign is about to come: to sleep and wake up takes longer.
+        patience = time.perf_counter() + _PATIENCE
+        while not select.select([self.source], [], [], 0)[0]:
+            if time.perf_counter() > patience:
+                break
         size = shift = 0
         while True:
             byte = self.source.read(1)

@@ -21,20 +21,47 @@ class Message(object):
 
     def __init__(self, **values):
         """Set the given fields."""
-        for name, kind, repeated in self.FIELDS.values():
-            setattr(self, name, values.pop(name, [] if repeated else _empty(kind)))
-        if values:
-            raise TypeError("%s has no %s" % (type(self).__name__, ", ".join(values)))
+        _clear(self)
+        unknown = [name for name in values if name not in self.__dict__]
+        if unknown:
+            raise TypeError("%s has no %s" % (type(self).__name__, ", ".join(unknown)))
+        self.__dict__.update(values)
 
 
-def _empty(kind):
-    if kind in (DOUBLE, FLOAT):
-        return 0.0
-    return {INT: 0, TEXT: "", BYTES: b""}.get(kind)
+_EMPTY = {INT: 0, DOUBLE: 0.0, FLOAT: 0.0, TEXT: "", BYTES: b""}
+_LAYOUTS = {}  # by class: what its FIELDS come to, worked out once
+
+
+def _layout(kind):
+    """Return (empty values, names of lists, (key's bytes, name, kind, repeated) of each field)."""
+    if kind not in _LAYOUTS:
+        empty, lists, fields = {}, [], []
+        for number, (name, inner, repeated) in kind.FIELDS.items():
+            if repeated:
+                lists.append(name)
+            else:
+                empty[name] = _EMPTY.get(inner)
+            wire = {INT: _VARINT, DOUBLE: _FIXED64, FLOAT: _FIXED32}.get(inner, _LENGTH)
+            fields.append((write_varint(number << 3 | wire), name, inner, repeated))
+        _LAYOUTS[kind] = empty, lists, fields
+    return _LAYOUTS[kind]
+
+
+def _clear(message):
+    empty, lists, _ = _layout(type(message))
+    values = message.__dict__
+    values.update(empty)
+    for name in lists:
+        values[name] = []
+
+
+_SMALL = [bytes([number]) for number in range(128)]
 
 
 def write_varint(number):
     """Encode a number of up to 64 bits, negative ones in two's complement."""
+    if 0 <= number < 128:
+        return _SMALL[number]
     number &= 0xFFFFFFFFFFFFFFFF
     out = bytearray()
     while number > 0x7F:
@@ -46,6 +73,8 @@ def write_varint(number):
 
 def read_varint(data, at):
     """Return the number that starts at a place, and the place after it."""
+    if at < len(data) and data[at] < 0x80:
+        return data[at], at + 1
     number = shift = 0
     while True:
         if at >= len(data) or shift > 63:
@@ -63,74 +92,79 @@ def _signed(number):
 
 
 def encode(message):
-    """Return the bytes of a message."""
-    parts = []
-    for number, (name, kind, repeated) in message.FIELDS.items():
-        value = getattr(message, name)
+    """Return the bytes of a message; what is empty is left out."""
+    parts, values = [], message.__dict__
+    for key, name, kind, repeated in _layout(type(message))[2]:
+        value = values[name]
         if repeated:
             for one in value:
-                _encode_field(number, kind, one, parts)
-        elif value is not None and value != _empty(kind):
-            _encode_field(number, kind, value, parts)
+                _encode_field(key, kind, one, parts)
+        elif value:
+            _encode_field(key, kind, value, parts)
     return b"".join(parts)
 
 
-def _encode_field(number, kind, value, parts):
+def _encode_field(key, kind, value, parts):
+    parts.append(key)
     if kind == INT:
-        parts.append(write_varint(number << 3 | _VARINT) + write_varint(int(value)))
+        parts.append(write_varint(int(value)))
         return
     if kind == DOUBLE:
-        parts.append(write_varint(number << 3 | _FIXED64) + struct.pack("<d", value))
+        parts.append(struct.pack("<d", value))
         return
     if kind == FLOAT:
-        parts.append(write_varint(number << 3 | _FIXED32) + struct.pack("<f", value))
+        parts.append(struct.pack("<f", value))
         return
     if kind == TEXT:
         value = value.encode("utf-8", "replace")
     elif kind != BYTES:
         value = encode(value)
-    parts.append(write_varint(number << 3 | _LENGTH) + write_varint(len(value)))
+    parts.append(write_varint(len(value)))
     parts.append(value)
 
 
 def decode(kind, data):
     """Return the message of a class that some bytes hold; bytes fields are views of them."""
-    message = kind()
-    data = memoryview(data)
-    at = 0
-    while at < len(data):
-        key, at = read_varint(data, at)
-        field = kind.FIELDS.get(key >> 3)
-        value, at = _read_value(data, at, key & 7)
-        if field is not None:
-            _set_field(message, field, value, key & 7)
+    message = kind.__new__(kind)
+    _clear(message)
+    _decode_into(message, kind.FIELDS, memoryview(data))
     return message
 
 
-def _read_value(data, at, wire):
-    if wire == _VARINT:
-        return read_varint(data, at)
-    if wire == _LENGTH:
-        size, at = read_varint(data, at)
-    elif wire in (_FIXED64, _FIXED32):
-        size = 8 if wire == _FIXED64 else 4
-    else:
-        raise WireError("wire type %d is unknown" % wire)
-    if at + size > len(data):
-        raise WireError("a field is cut off")
-    return data[at : at + size], at + size
+def _decode_into(message, fields, data):
+    at, end = 0, len(data)
+    while at < end:
+        key = data[at]
+        at += 1
+        if key > 0x7F:
+            key, at = read_varint(data, at - 1)
+        wire = key & 7
+        if wire == _VARINT:
+            value, at = read_varint(data, at)
+        else:
+            if wire == _LENGTH:
+                size, at = read_varint(data, at)
+            elif wire in (_FIXED64, _FIXED32):
+                size = 8 if wire == _FIXED64 else 4
+            else:
+                raise WireError("wire type %d is unknown" % wire)
+            value = data[at : at + size]
+            at += size
+            if at > end:
+                raise WireError("a field is cut off")
+        field = fields.get(key >> 3)
+        if field is not None:
+            _set_field(message, field, value, wire)
 
 
 def _set_field(message, field, value, wire):
     name, kind, repeated = field
-    if repeated and wire == _LENGTH and kind in (INT, DOUBLE, FLOAT):
-        getattr(message, name).extend(_unpack(kind, value))
-        return
-    value = _convert(kind, value)
-    if repeated:
-        getattr(message, name).append(value)
+    if not repeated:
+        message.__dict__[name] = _convert(kind, value)
+    elif wire == _LENGTH and kind in (INT, DOUBLE, FLOAT):
+        message.__dict__[name].extend(_unpack(kind, value))
     else:
-        setattr(message, name, value)
+        message.__dict__[name].append(_convert(kind, value))
 
 
 def _unpack(kind, data):

@@ -114,6 +114,7 @@ class LoadedModel(Loaded):
         if len(model.outputs) != len(self.outputs):
             raise Failed("the graph has %d outputs" % len(model.outputs))
         self.plain, self.watched, self.inner = framework.compile(model), None, []
+        self.requests = {}
 
     def run(self, inputs, outputs, hidden):
         """Run one of the compiled models."""
@@ -141,7 +142,9 @@ class LoadedModel(Loaded):
         self.watched = self.framework.compile(model)
 
     def _run(self, compiled, names, inputs):
-        request = compiled.create_infer_request()
+        if id(compiled) not in self.requests:  # making one costs more than a small model
+            self.requests[id(compiled)] = compiled.create_infer_request()
+        request = self.requests[id(compiled)]
         given = {name: _tensor(self.framework.root, value) for name, value in inputs.items()}
         for name, port in self._ports(compiled, given).items():
             request.set_tensor(port, given[name])
