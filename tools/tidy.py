@@ -34,7 +34,7 @@ def git(*arguments: str) -> list[str]:
 
 
 # Flags of gcc that clang does not know.
-GCC_ONLY = re.compile(r"\s-fvect-cost-model=\S+")
+GCC_ONLY = re.compile(r"\s(-fvect-cost-model=\S+|-funswitch-loops)")
 
 
 def base_commit() -> str | None:

@@ -88,7 +88,10 @@ def test_a_misspelled_command_is_guessed(assay: Assay) -> None:
     assert "'validate'" in assay("valdate", "x.onnx").err
 
 
-def test_missing_backend_is_exit_3(assay: Assay, tmp_path: Path) -> None:
+def test_missing_backend_is_exit_3(
+    assay: Assay, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ASSAY_HOME", str(tmp_path / "home"))  # nothing is installed there
     done = assay("run", log_model(tmp_path), "--random", "--backend", "torch")
     assert done.code == 3
     assert len(done.err.splitlines()) == 1
