@@ -90,10 +90,8 @@ class ReferenceBackend : public Backend {
 // Values that were recorded anywhere: another machine, a GPU, a phone.
 class FileBackend : public Backend {
  public:
-  FileBackend(std::string name, std::vector<NpzEntry> entries)
-      : Backend(std::move(name), {"file", "", ""}) {
-    for (auto& [key, tensor] : entries) values_.emplace(key, std::move(tensor));
-  }
+  FileBackend(std::string name, const std::vector<NpzEntry>& entries)
+      : Backend(std::move(name), {"file", "", ""}), values_(entries.begin(), entries.end()) {}
 
   Answer run(const Job& job) override {
     Answer answer;
@@ -162,9 +160,9 @@ Result<std::unique_ptr<Backend>> open_backend(const std::string& name,
   using Made = std::unique_ptr<Backend>;
   if (name == "reference") return Made(new ReferenceBackend(options.worker.seed));
   if (name.starts_with("file:")) {
-    Result<std::vector<NpzEntry>> entries = read_npz(name.substr(5));
+    const Result<std::vector<NpzEntry>> entries = read_npz(name.substr(5));
     if (!entries) return entries.error();
-    return Made(new FileBackend(name, *std::move(entries)));
+    return Made(new FileBackend(name, *entries));
   }
   const Result<BackendName> parsed = parse_backend(name);
   if (!parsed) return parsed.error();

@@ -153,7 +153,7 @@ std::vector<BackendName> known_backends() {
     if (!environment) continue;
     backends.push_back({name, *environment, ""});
     for (const std::string& mode : environment->modes) {
-      backends.push_back({name + "-" + mode, *environment, mode});
+      backends.push_back({fmt::format("{}-{}", name, mode), *environment, mode});
     }
   }
   return backends;

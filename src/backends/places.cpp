@@ -22,7 +22,7 @@ fs::path user_folder(const char* name, const char* below) {
 }  // namespace
 
 fs::path workers_folder() {
-  if (const fs::path asked = variable("ASSAY_WORKERS"); !asked.empty()) return asked;
+  if (fs::path asked = variable("ASSAY_WORKERS"); !asked.empty()) return asked;
   std::error_code ignored;
   const fs::path program = fs::read_symlink("/proc/self/exe", ignored).parent_path();
   for (fs::path above = program; above != above.parent_path(); above = above.parent_path()) {

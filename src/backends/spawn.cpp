@@ -93,7 +93,9 @@ Prepared prepare(const ProcessCommand& command, const std::array<int, 3>& stream
         });
     if (!replaced) texts.emplace_back(text);
   }
-  for (const auto& [name, value] : command.variables) texts.push_back(name + "=" + value);
+  for (const auto& [name, value] : command.variables) {
+    texts.push_back(fmt::format("{}={}", name, value));
+  }
   for (std::size_t i = 0; i < texts.size(); ++i) {
     (i < command.arguments.size() ? made.arguments : made.variables).push_back(texts[i].data());
   }

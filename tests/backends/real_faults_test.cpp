@@ -61,8 +61,8 @@ Answer run_under(Attack attack, Worker& worker, const Job& job) {
     if (attack == Attack::segfault) kill(id, SIGSEGV);
     if (attack == Attack::segfault || attack == Attack::pause) kill(id, SIGCONT);
   });
-  const Answer answer = worker.run(job, {attack == Attack::stop ? 0.1 : 60,
-                                         attack == Attack::memory ? std::int64_t{1} << 20 : 0});
+  Answer answer = worker.run(job, {attack == Attack::stop ? 0.1 : 60,
+                                   attack == Attack::memory ? std::int64_t{1} << 20 : 0});
   attacker.join();
   return answer;
 }
