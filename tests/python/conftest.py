@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import resource
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -61,3 +62,17 @@ def assay() -> Assay:
         return Done(done.returncode, done.stdout, done.stderr, time.monotonic() - start)
 
     return run
+
+
+@pytest.fixture
+def own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Give a test a home of its own, and the frameworks of tests/workers on this very Python."""
+    files = tmp_path / "environments"
+    files.mkdir()
+    for file in (ROOT / "tests" / "workers").iterdir():
+        if file.suffix in {".toml", ".py"}:
+            (files / file.name).write_text(file.read_text().replace("PYTHON", sys.executable))
+    monkeypatch.setenv("ASSAY_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("ASSAY_ENVIRONMENTS", str(files))
+    monkeypatch.setenv("PYTHONPATH", f"{ROOT / 'workers'}:{files}")
+    return files

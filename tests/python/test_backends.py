@@ -15,20 +15,7 @@ from models import FLOAT, check_json_error, model_of, save, value
 from onnx import helper
 
 ENVIRONMENT = 3
-
-
-@pytest.fixture(autouse=True)
-def own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Give each test a home of its own, and environment files that use this very Python."""
-    files = tmp_path / "environments"
-    files.mkdir()
-    for name in ("unruly.toml", "unruly_backend.py"):
-        text = (ROOT / "tests" / "workers" / name).read_text()
-        (files / name).write_text(text.replace("PYTHON", sys.executable))
-    monkeypatch.setenv("ASSAY_HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("ASSAY_ENVIRONMENTS", str(files))
-    monkeypatch.setenv("PYTHONPATH", f"{ROOT / 'workers'}:{files}")
-    return files
+pytestmark = pytest.mark.usefixtures("own_folders")
 
 
 def one_node(path: Path, op: str, inputs: int = 1, shape: tuple[int, ...] = (3,)) -> Path:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import ROOT, Assay
+from conftest import Assay
 from models import FLOAT, constant, model_of, save, value
 from onnx import helper
 
@@ -16,18 +16,10 @@ WIDTH = 6
 
 
 @pytest.fixture(autouse=True)
-def planted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Offer the framework whose defect a variable names."""
-    files = tmp_path / "environments"
-    files.mkdir()
-    for name in ("planted.toml", "planted_backend.py"):
-        text = (ROOT / "tests" / "workers" / name).read_text()
-        (files / name).write_text(text.replace("PYTHON", sys.executable))
-    monkeypatch.setenv("ASSAY_HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("ASSAY_ENVIRONMENTS", str(files))
-    monkeypatch.setenv("PYTHONPATH", f"{ROOT / 'workers'}:{files}")
+def planted(own_folders: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Plant nothing, unless a test says what."""
     monkeypatch.delenv("PLANTED", raising=False)
-    return files
+    return own_folders
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import numpy as np
 from .failure import Failed, Unsupported
 
 # TensorProto.DataType: name and, where numpy has the type, its name there. A framework that has
-# more of them (through ml_dtypes) adds to NUMPY_TYPES.
+# more of them adds to NUMPY_TYPES.
 TYPE_NAMES = {
     1: "float", 2: "uint8", 3: "int8", 4: "uint16", 5: "int16", 6: "int32", 7: "int64",
     8: "string", 9: "bool", 10: "float16", 11: "double", 12: "uint32", 13: "uint64",
@@ -21,9 +21,26 @@ NUMPY_TYPES = {
     10: np.dtype("float16"), 11: np.dtype("float64"), 12: np.dtype("uint32"),
     13: np.dtype("uint64"), 14: np.dtype("complex64"), 15: np.dtype("complex128"),
 }  # fmt: skip
+# What numpy has through the package ml_dtypes, by its name there.
+ML_DTYPES = {
+    16: "bfloat16", 17: "float8_e4m3fn", 18: "float8_e4m3fnuz", 19: "float8_e5m2",
+    20: "float8_e5m2fnuz", 21: "uint4", 22: "int4", 23: "float4_e2m1fn", 24: "float8_e8m0fnu",
+    25: "uint2", 26: "int2",
+}  # fmt: skip
 STRING = 8
 # Elements that lie side by side in a byte, and how many bits each has.
 NARROW_BITS = {21: 4, 22: 4, 23: 4, 25: 2, 26: 2}
+
+
+def take_ml_dtypes():
+    """Add the types of ml_dtypes, as far as there are, to those that numpy has."""
+    try:
+        import ml_dtypes
+    except ImportError:
+        return
+    for number, name in ML_DTYPES.items():
+        if hasattr(ml_dtypes, name):
+            NUMPY_TYPES[number] = np.dtype(getattr(ml_dtypes, name))
 
 
 class Array(object):

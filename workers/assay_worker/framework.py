@@ -92,6 +92,10 @@ class TableFramework(Framework):
         lacking = [n for n in names if n not in self.rows and n not in self.control]
         if lacking:
             raise Unsupported(", ".join(lacking))
+        return self.loaded(program)
+
+    def loaded(self, program):
+        """Return a program that is ready to run."""
         return LoadedProgram(self, program)
 
     # What a framework adds: its tensors from Arrays and back, and how a mode compiles.

@@ -8,20 +8,6 @@ from .. import arrays
 from ..failure import Unsupported
 from ..framework import TableFramework, limit_threads
 
-# Types that numpy has through ml_dtypes, as far as JAX takes them.
-_MORE = {
-    16: "bfloat16",
-    17: "float8_e4m3fn",
-    18: "float8_e4m3fnuz",
-    19: "float8_e5m2",
-    20: "float8_e5m2fnuz",
-    21: "uint4",
-    22: "int4",
-    23: "float4_e2m1fn",
-    24: "float8_e8m0fnu",
-    25: "uint2",
-    26: "int2",
-}
 # Rows that look at no value of their inputs, so that what they give is known under jit.
 _SHAPE_ONLY = ("Shape", "Size", "EyeLike")
 
@@ -58,12 +44,9 @@ class Jax(TableFramework):
         import jax.scipy.ndimage
         import jax.scipy.signal
         import jax.scipy.special
-        import ml_dtypes
 
         jax.config.update("jax_enable_x64", True)
-        for number, name in _MORE.items():
-            if hasattr(ml_dtypes, name):
-                arrays.NUMPY_TYPES[number] = np.dtype(getattr(ml_dtypes, name))
+        arrays.take_ml_dtypes()
         from . import parts
 
         parts.SEED[0] = seed

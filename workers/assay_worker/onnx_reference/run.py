@@ -4,25 +4,11 @@ import os
 
 import numpy as np
 
-from ..arrays import NUMPY_TYPES
+from ..arrays import take_ml_dtypes
 from ..failure import Unsupported
 from ..framework import Framework, Loaded, limit_threads
 from ..whole import from_python, graph_outputs, node_outputs, to_python
 
-# The names that ml_dtypes has for what numpy lacks.
-_MORE = {
-    16: "bfloat16",
-    17: "float8_e4m3fn",
-    18: "float8_e4m3fnuz",
-    19: "float8_e5m2",
-    20: "float8_e5m2fnuz",
-    21: "uint4",
-    22: "int4",
-    23: "float4_e2m1fn",
-    24: "float8_e8m0fnu",
-    25: "uint2",
-    26: "int2",
-}
 _REFUSALS = (
     "RuntimeImplementationError",
     "RuntimeContextError",
@@ -44,13 +30,7 @@ class OnnxReference(Framework):
 
         self.root = onnx
         np.random.seed(seed)
-        try:
-            import ml_dtypes
-        except ImportError:
-            return
-        for number, name in _MORE.items():
-            if hasattr(ml_dtypes, name):
-                NUMPY_TYPES[number] = np.dtype(getattr(ml_dtypes, name))
+        take_ml_dtypes()
 
     def version(self):
         """Return the version of onnx."""

@@ -6,7 +6,6 @@ import re
 from .. import control, table
 from ..failure import Failed, Unsupported
 from ..framework import LoadedProgram
-from ..program import Program
 from ..tensorflow.run import TensorFlow
 
 
@@ -35,13 +34,8 @@ class TFLite(TensorFlow):
 
         return getattr(ai_edge_litert, "__version__", self.root.__version__)
 
-    def load(self, data, folder):
-        """Read the model; conversion waits for the inputs' shapes."""
-        program = Program(data, folder)
-        names = sorted("%s.%s" % pair if pair[0] else pair[1] for pair in program.operators())
-        lacking = [n for n in names if n not in self.rows and n not in self.control]
-        if lacking:
-            raise Unsupported(", ".join(lacking))
+    def loaded(self, program):
+        """Return a program whose conversion waits for the inputs' shapes."""
         return LoadedLite(self, program)
 
 
