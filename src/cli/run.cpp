@@ -219,7 +219,8 @@ Action configure(CLI::App& app) {
                  "Judge values recorded elsewhere, node by node on their own inputs")
       ->type_name("F.npz")
       ->group("Results");
-  app.add_option("--profile", options->profile, "The backend that recorded them: onnxruntime")
+  app.add_option("--profile", options->profile,
+                 "The backend that recorded them: onnxruntime, torch, jax, tensorflow")
       ->type_name("NAME")
       ->group("Results");
   app.add_option("--repeat", options->backend_run.repeat,

@@ -75,22 +75,6 @@ const Variant* explain(const Evaluated& evaluated, std::size_t output, const Ten
   return nullptr;
 }
 
-// ONNX Runtime 1.31 on x86-64, measured against the exact functions on [-20, 20] and by node over
-// the models of the tests: polynomial approximations with a small absolute error.
-Profile onnxruntime() {
-  Profile profile{};
-  const auto set = [&](Operation operation, OperationError error) {
-    profile[static_cast<std::size_t>(operation)] = error;
-  };
-  for (Operation exact : {Operation::add, Operation::multiply, Operation::divide,
-                          Operation::reciprocal, Operation::square_root})
-    set(exact, {0.5, 0});
-  set(Operation::sigmoid, {4, 2e-7});
-  set(Operation::tanh, {4, 3e-7});
-  set(Operation::erf, {4, 2e-7});
-  return profile;
-}
-
 }  // namespace
 
 Result<std::vector<Judgement>> judge(const Evaluator& evaluator, const std::vector<Value>& inputs,
@@ -123,11 +107,6 @@ Result<std::vector<Judgement>> judge(const Evaluator& evaluator, const std::vect
   const Result<std::vector<Value>> outputs = evaluator.run(inputs, options);
   if (!outputs) return outputs.error();
   return judgements;
-}
-
-const Profile* profile_of(const std::string& backend) {
-  static const Profile kOnnxRuntime = onnxruntime();
-  return backend == "onnxruntime" ? &kOnnxRuntime : nullptr;
 }
 
 }  // namespace assay

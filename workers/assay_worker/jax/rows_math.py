@@ -102,7 +102,7 @@ GreaterOrEqual = call("numpy.greater_equal")
 @composed
 def HardSigmoid(node, x):
     alpha, beta = node.get("alpha", 0.2), node.get("beta", 0.5)
-    if abs(alpha - 1 / 6.0) < 1e-7 and beta == 0.5:
+    if abs(alpha - 1 / 6.0) < 1e-8 and beta == 0.5:
         return jax.nn.hard_sigmoid(x)
     return jnp.clip(alpha * x + beta, 0, 1)
 

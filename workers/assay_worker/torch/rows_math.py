@@ -101,7 +101,7 @@ GreaterOrEqual = binary("ge")
 @composed
 def HardSigmoid(node, x):
     alpha, beta = node.get("alpha", 0.2), node.get("beta", 0.5)
-    if RELEASE >= (1, 6) and beta == 0.5 and abs(alpha - 1 / 6.0) < 1e-7:
+    if RELEASE >= (1, 6) and beta == 0.5 and abs(alpha - 1 / 6.0) < 1e-8:
         return functional.hardsigmoid(x)
     return torch.clamp(x * alpha + beta, 0, 1)
 
