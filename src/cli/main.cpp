@@ -15,6 +15,7 @@
 #include "cli/terminal.h"
 #include "cli/watchdog.h"
 #include "generated/version.h"
+#include "graph/names.h"
 #include "tensor/tensor.h"
 
 namespace assay {
@@ -54,12 +55,6 @@ void add_common(CLI::App& app, Common& common) {
       ->check(CLI::Validator(CLI::NonNegativeNumber).description(""))
       ->type_name("SECONDS")
       ->group(group);
-}
-
-// A message stays one line, whatever is in it.
-std::string one_line(std::string text) {
-  std::replace(text.begin(), text.end(), '\n', ' ');
-  return text;
 }
 
 std::string dump(const nlohmann::ordered_json& document) {

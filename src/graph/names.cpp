@@ -67,6 +67,17 @@ std::string printable(std::string_view name) {
   return name.empty() ? result : result + "…";
 }
 
+std::string one_line(std::string text) {
+  const auto is_control = [](char c) { return (c >= 0 && c < 0x20) || c == 0x7F; };
+  if (std::none_of(text.begin(), text.end(), is_control)) return text;
+  std::string result;
+  for (const char c : text) {
+    result +=
+        is_control(c) ? fmt::format("\\x{:02x}", static_cast<unsigned>(c)) : std::string(1, c);
+  }
+  return result;
+}
+
 std::string in_quotes(std::string_view name) { return "'" + printable(name) + "'"; }
 
 }  // namespace assay

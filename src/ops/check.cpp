@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "graph/names.h"
 #include "ops/infer.h"
 
 namespace assay {
@@ -55,8 +56,8 @@ std::optional<std::int64_t> Check::rank_of(std::string_view input) const {
 bool Check::that(bool holds, std::string_view kind, std::string_view rule, std::string expected,
                  std::string found, double badness, std::string message) {
   if (holds) return true;
-  violations.push_back({std::string(kind), id(rule), std::move(expected), std::move(found), badness,
-                        std::move(message)});
+  violations.push_back({std::string(kind), id(rule), one_line(std::move(expected)),
+                        one_line(std::move(found)), badness, one_line(std::move(message))});
   return false;
 }
 
