@@ -46,10 +46,7 @@ std::string table_fingerprint(const BackendName& backend) {
 
 std::vector<std::string> standard_names() {
   std::set<std::string> names;
-  for (const Operator& entry : catalogue()) {
-    names.insert(entry.domain.empty() ? std::string(entry.name)
-                                      : fmt::format("{}.{}", entry.domain, entry.name));
-  }
+  for (const Operator& entry : catalogue()) names.insert(full_name(entry));
   return {names.begin(), names.end()};
 }
 

@@ -26,6 +26,14 @@ std::string ModelSource::key() const {
   return fmt::format("{}@{}", path, changed);
 }
 
+NamedValues named_inputs(const Graph& graph, std::span<const Value> values) {
+  NamedValues named;
+  for (std::size_t i = 0; i < values.size() && i < graph.inputs.size(); ++i) {
+    if (values[i].present()) named.emplace_back(graph.inputs[i].name, values[i]);
+  }
+  return named;
+}
+
 Result<std::unique_ptr<Worker>> Worker::start(const WorkerCommand& command,
                                               const WorkerOptions& options) {
   Result<Channel> channel = Channel::open(command);

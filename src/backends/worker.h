@@ -2,10 +2,12 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "backends/channel.h"
+#include "graph/graph.h"
 
 namespace assay {
 
@@ -27,6 +29,9 @@ struct Job {
   std::vector<std::string> outputs{};  // that are wanted; none: all
   bool hidden = false;                 // the values of all nodes too
 };
+
+// The values of a graph's inputs, in its order, by name; absent ones are left out.
+NamedValues named_inputs(const Graph& graph, std::span<const Value> values);
 
 struct OperatorList {
   std::vector<std::string> present;

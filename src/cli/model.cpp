@@ -162,18 +162,19 @@ Result<Model> read_model(const std::string& path) {
   return read_onnx(path);
 }
 
+Result<void> require_valid(const Model& model, const std::string& path) {
+  const ValidationResult result = validate(model);
+  if (result.valid()) return {};
+  const Finding& first = result.findings.front();
+  const std::string where = first.layer.empty() ? path : fmt::format("{}: {}", path, first.layer);
+  return Error{"invalid", fmt::format("{}: {} ({})", where, first.message, first.rule),
+               first.layer};
+}
+
 Result<std::shared_ptr<const Model>> read_valid_model(const std::string& path) {
   Result<Model> model = read_model(path);
   if (!model) return model.error();
-  const ValidationResult result = validate(*model);
-  if (!result.valid()) {
-    const Finding& first = result.findings.front();
-    return Error{"invalid",
-                 first.layer.empty()
-                     ? fmt::format("{}: {} ({})", path, first.message, first.rule)
-                     : fmt::format("{}: {}: {} ({})", path, first.layer, first.message, first.rule),
-                 first.layer};
-  }
+  if (Result<void> valid = require_valid(*model, path); !valid) return valid.error();
   return std::make_shared<const Model>(*std::move(model));
 }
 

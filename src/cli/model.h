@@ -20,6 +20,9 @@ Result<Model> read_model(const std::string& path);
 // "invalid".
 Result<std::shared_ptr<const Model>> read_valid_model(const std::string& path);
 
+// The first finding as such an Error, for a model that is not valid.
+Result<void> require_valid(const Model& model, const std::string& path);
+
 struct DataOptions {
   // F.npz, a folder with input_0.pb …, name=F.npy or name=F.pb; later ones win.
   std::vector<std::string> inputs;

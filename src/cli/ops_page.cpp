@@ -152,11 +152,6 @@ Table parameters_table(std::span<const FormalParameter> formals, const Schema& s
 
 }  // namespace
 
-std::string full_name(const Operator& entry) {
-  return entry.domain.empty() ? std::string(entry.name)
-                              : fmt::format("{}.{}", entry.domain, entry.name);
-}
-
 std::vector<int> versions_of(const Entries& entries) {
   std::vector<int> versions;
   for (const Operator* entry : entries) {

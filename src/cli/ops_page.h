@@ -18,7 +18,6 @@ using Operators = std::map<std::pair<std::string_view, std::string_view>, Entrie
 // Rules that cases show to be kept, by operator: "Softmax" has "Softmax.axis-range".
 using Rules = std::map<std::string, std::set<std::string>, std::less<>>;
 
-std::string full_name(const Operator& entry);  // "Add", "ai.onnx.ml.Scaler"
 std::vector<int> versions_of(const Entries& entries);
 std::vector<std::string> readings_of(const Entries& entries);
 std::string_view to_text(Role role);

@@ -10,7 +10,6 @@
 #include "cli/value_report.h"
 #include "formats/onnx_outline.h"
 #include "graph/names.h"
-#include "validate/validate.h"
 
 namespace assay {
 namespace {
@@ -23,13 +22,8 @@ Result<Outline> read_outline(const std::string& model, bool unchecked) {
   const bool is_folder = std::filesystem::is_directory(model, ignored);
   Result<Outline> outline = read_onnx_outline(is_folder ? model + "/model.onnx" : model);
   if (!outline) return outline.error();
-  const ValidationResult result = validate(outline->model);
-  if (!result.valid() && !unchecked) {
-    const Finding& first = result.findings.front();
-    return Error{"invalid",
-                 fmt::format("{}: {}: {} ({})", model, first.layer, first.message, first.rule),
-                 first.layer};
-  }
+  if (unchecked) return outline;
+  if (Result<void> valid = require_valid(outline->model, model); !valid) return valid.error();
   return outline;
 }
 
@@ -48,9 +42,7 @@ Result<Job> make_job(const RunRequest& request, const DataOptions& data, const O
                        ? request.model + "/model.onnx"
                        : request.model;
   job.hidden = request.hidden;
-  for (std::size_t i = 0; i < graph.inputs.size(); ++i) {
-    if ((*inputs)[i].present()) job.inputs.emplace_back(graph.inputs[i].name, (*inputs)[i]);
-  }
+  job.inputs = named_inputs(graph, *inputs);
   return job;
 }
 

@@ -15,11 +15,7 @@ namespace {
 Job make_job(const Subject& subject, std::size_t piece, bool hidden) {
   Job job{{subject.path, ""}};
   job.hidden = hidden;
-  const std::vector<NamedType>& inputs = subject.model->graph.inputs;
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    const Value& value = subject.pieces[piece][i];
-    if (value.present()) job.inputs.emplace_back(inputs[i].name, value);
-  }
+  job.inputs = named_inputs(subject.model->graph, subject.pieces[piece]);
   return job;
 }
 

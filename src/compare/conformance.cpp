@@ -107,9 +107,7 @@ struct TestRun {
   std::optional<std::vector<Value>> ask(const std::vector<Value>& inputs) {
     const Graph& graph = evaluator.model().graph;
     Job job{{model.string(), ""}};
-    for (std::size_t i = 0; i < inputs.size(); ++i) {
-      if (inputs[i].present()) job.inputs.emplace_back(graph.inputs[i].name, inputs[i]);
-    }
+    job.inputs = named_inputs(graph, inputs);
     const Answer answer = backend->run(job);
     result.evaluation_seconds += answer.seconds;
     std::vector<Value> found;

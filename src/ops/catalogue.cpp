@@ -68,6 +68,11 @@ AttributeValue default_of(const AttributeFormal& formal) {
 
 }  // namespace
 
+std::string full_name(const Operator& entry) {
+  const std::string name(entry.name);
+  return entry.domain.empty() ? name : std::string(entry.domain).append(".").append(name);
+}
+
 std::span<const Operator> catalogue() {
   static const std::vector<Operator> kAll = join();
   return kAll;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "ops/operator.h"
@@ -9,7 +10,8 @@
 
 namespace assay {
 
-std::span<const Operator> catalogue();  // sorted by domain, name, first version
+std::string full_name(const Operator& entry);  // with its domain, if that is not the default
+std::span<const Operator> catalogue();         // sorted by domain, name, first version
 
 // An entry with the schema version that applies; entry is null if the catalogue has none.
 struct Lookup {
