@@ -9,8 +9,6 @@ namespace assay {
 namespace {
 
 constexpr int kRuns = 5;
-// A few draws do not show the extremes; three times their reach does, by far.
-constexpr double kSafety = 3;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 bool has_reals(const Value& value) {
@@ -36,7 +34,7 @@ void widen(const Tensor& drawn, Spread& spread) {
     const double distance = std::abs(center[i] - other[i]);
     // A decision that rounding can turn (an index, a class) can become anything.
     const bool decision = !is_real(spread.value.type());
-    const double reach = decision || std::isnan(distance) ? kInfinity : kSafety * distance;
+    const double reach = decision || std::isnan(distance) ? kInfinity : kSpreadSafety * distance;
     spread.allowance[i] = std::max(spread.allowance[i], reach);
   }
 }
@@ -83,9 +81,11 @@ double Spread::excess(const Value& found, std::size_t* where) const {
 }
 
 Result<std::vector<Spread>> rounding_spread(const Evaluator& evaluator,
-                                            const std::vector<Value>& inputs, std::uint64_t seed) {
+                                            const std::vector<Value>& inputs, std::uint64_t seed,
+                                            const SpreadObserver& observer) {
   EvaluateOptions options;
   options.seed = seed;
+  options.observe = observer.exact;
   Result<std::vector<Value>> exact = evaluator.run(inputs, options);
   if (!exact) return exact.error();
   std::vector<Spread> spreads;
@@ -99,10 +99,12 @@ Result<std::vector<Spread>> rounding_spread(const Evaluator& evaluator,
   }
   std::mt19937_64 random(seed);
   options.reading = Reading::bounded;
-  options.replace = [&](const Evaluated&, std::span<Value> outputs) {
+  options.observe = nullptr;
+  options.replace = [&](const Evaluated& evaluated, std::span<Value> outputs) {
     for (Value& output : outputs) {
       if (output.is_tensor() && output.errors()) output = draw_from(output, random);
     }
+    if (observer.drawn) observer.drawn(evaluated, outputs);
   };
   for (int run = 0; run < kRuns; ++run) {
     const Result<std::vector<Value>> drawn = evaluator.run(inputs, options);
