@@ -8,7 +8,6 @@
 #include "cli/compare_report.h"
 #include "cli/model.h"
 #include "cli/terminal.h"
-#include "formats/text_case.h"
 #include "tensor/npy.h"
 
 namespace assay {
@@ -116,29 +115,21 @@ std::vector<PairMap> localise(const Comparison& comparison, const Graph& graph) 
   return maps;
 }
 
-// A suspect as a model of one node with its recorded inputs and the standard's outputs.
-Result<std::string> write_test(const ComparisonFinding& finding, std::size_t number,
-                               const Model& model, const std::string& folder) {
-  if (folder.empty() || finding.suspect.op.empty()) return std::string();
-  const auto opset = model.opsets.find(finding.suspect.domain);
-  const std::int64_t version = opset == model.opsets.end() ? 1 : opset->second;
-  const Result<std::vector<Value>> outputs =
-      evaluate_node(finding.suspect, static_cast<int>(version), finding.inputs, Reading::value);
-  if (!outputs) return std::string();  // its subgraph reads values around it
-  TextCase written;
-  written.name = fmt::format("F{}", number + 1);
-  written.node = finding.suspect;
-  written.opset = version;
-  for (std::size_t i = 0; i < finding.suspect.inputs.size(); ++i) {
-    written.inputs.push_back({finding.suspect.inputs[i], finding.inputs[i]});
+// Puts each suspect into a folder of its own.
+Result<std::vector<std::string>> write_tests(const std::vector<ComparisonFinding>& findings,
+                                             const std::filesystem::path& folder) {
+  std::vector<std::string> written;
+  for (std::size_t i = 0; i < findings.size(); ++i) {
+    written.emplace_back();
+    if (folder.empty() || !findings[i].suspect) continue;
+    const std::filesystem::path target =
+        folder / fmt::format("F{}_{}", i + 1, findings[i].suspect->model.graph.name);
+    if (Result<void> done = write_backend_test(*findings[i].suspect, target); !done) {
+      return done.error();
+    }
+    written.back() = target.string();
   }
-  for (std::size_t i = 0; i < finding.suspect.outputs.size(); ++i) {
-    written.outputs.push_back({finding.suspect.outputs[i], (*outputs)[i]});
-  }
-  const std::filesystem::path target =
-      std::filesystem::path(folder) / fmt::format("F{}_{}", number + 1, finding.suspect.op);
-  if (Result<void> done = write_backend_test(written, target); !done) return done.error();
-  return target.string();
+  return written;
 }
 
 Result<ExitCode> run(Options& options, Report& report) {
@@ -164,12 +155,10 @@ Result<ExitCode> run(Options& options, Report& report) {
         progress.show(step++, subject.pieces.size() + 2 * backends->size(), what);
       });
   if (!comparison) return comparison.error();
-  ComparisonReport told{*comparison, (*model)->graph, localise(*comparison, (*model)->graph), {}};
-  for (std::size_t i = 0; i < comparison->findings.size(); ++i) {
-    Result<std::string> test = write_test(comparison->findings[i], i, **model, options.output);
-    if (!test) return test.error();
-    told.tests.push_back(*std::move(test));
-  }
+  Result<std::vector<std::string>> tests = write_tests(comparison->findings, options.output);
+  if (!tests) return tests.error();
+  const ComparisonReport told{*comparison, (*model)->graph, localise(*comparison, (*model)->graph),
+                              *std::move(tests)};
   fill_document(told, report.document);
   report.text = to_page(told);
   const bool inconsistent = std::any_of(comparison->pairs.begin(), comparison->pairs.end(),

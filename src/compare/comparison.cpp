@@ -94,7 +94,8 @@ std::map<std::string, Tensor> tensors_of(const Answer& answer) {
   return tensors;
 }
 
-void add_suspects(const BackendRecord& record, std::vector<ComparisonFinding>& findings) {
+void add_suspects(const Model& model, const BackendRecord& record,
+                  std::vector<ComparisonFinding>& findings) {
   for (const Judgement& one : record.judged) {
     if (one.inside) continue;
     ComparisonFinding finding;
@@ -106,8 +107,7 @@ void add_suspects(const BackendRecord& record, std::vector<ComparisonFinding>& f
     finding.variant = one.variant;
     const bool known = one.variant && one.variant->kind == Variant::Kind::difference;
     finding.verdict = known ? Verdict::difference : Verdict::defect;
-    finding.suspect = one.node;
-    finding.inputs = one.inputs;
+    finding.suspect = cut_out(one.node, one.inputs, model);
     findings.push_back(std::move(finding));
   }
 }
@@ -173,7 +173,7 @@ void look_inside(const Subject& subject, const Evaluator& evaluator, Backend& ba
   set_profile(nullptr);
   if (!judged) return;
   record.judged = *std::move(judged);
-  add_suspects(record, comparison.findings);
+  add_suspects(*subject.model, record, comparison.findings);
   add_change(subject, backend, record, comparison);
 }
 

@@ -11,6 +11,7 @@
 #include "compare/distance.h"
 #include "compare/judge.h"
 #include "compare/spread.h"
+#include "compare/suspect.h"
 
 namespace assay {
 
@@ -31,8 +32,9 @@ struct ComparisonFinding {
   Verdict verdict = Verdict::defect;
   const Variant* variant = nullptr;
   int signal = 0;
-  Node suspect{};  // with its inputs: the smallest model that shows it
-  std::vector<Value> inputs{};
+  std::vector<std::string> passes{};     // of the backend's optimiser, that cure it
+  bool any_pass = true;                  // each of them alone does; else all together
+  std::optional<BackendTest> suspect{};  // the smallest model that shows it
 };
 
 // What one backend did.
