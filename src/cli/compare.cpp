@@ -4,7 +4,9 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "cli/backend_list.h"
 #include "cli/command.h"
+#include "cli/compare_files.h"
 #include "cli/compare_report.h"
 #include "cli/model.h"
 #include "cli/terminal.h"
@@ -21,13 +23,18 @@ are each judged by the rounding bound of their node, on the backend's own inputs
 With labels (a class an instance, or the true values of the first output) the published distances
 are computed as well; without them the reference's outputs stand for the truth.
 
+With a second file the two are one network before and after a conversion: their weights are matched,
+then their inner values, and the first pair that differs is named, and whether weights or operators
+are to blame. The reference runs both, or --backends X, or --backends X,Y one each.
+
 Examples:
   assay compare model.onnx --backends reference,onnxruntime --random
   assay compare model.onnx --backends onnxruntime,torch --data digits.npz --labels labels.npy
-  assay compare model.onnx --backends onnxruntime,openvino --random --output suspects)";
+  assay compare model.onnx --backends onnxruntime,openvino --random --output suspects
+  assay compare before.onnx after.onnx --random)";
 
 struct Options {
-  std::string model, labels, output;
+  std::string model, other, labels, output;
   std::vector<std::string> backends;
   DataOptions data;
   double worker_timeout = 600;
@@ -84,21 +91,6 @@ Result<void> read_labels(const Options& options, Subject& subject) {
   return {};
 }
 
-Result<std::vector<std::unique_ptr<Backend>>> open_all(const Options& options,
-                                                       const Common& common) {
-  BackendOptions how;
-  how.worker.threads = common.threads;
-  how.worker.seed = common.seed;
-  how.limits = {options.worker_timeout, common.memory_limit};
-  std::vector<std::unique_ptr<Backend>> backends;
-  for (const std::string& name : options.backends) {
-    Result<std::unique_ptr<Backend>> backend = open_backend(name, how);
-    if (!backend) return backend.error();
-    backends.push_back(*std::move(backend));
-  }
-  return backends;
-}
-
 std::vector<PairMap> localise(const Comparison& comparison, const Graph& graph) {
   std::vector<PairMap> maps;
   const auto values_of = [&](const std::string& name) -> const NamedValues* {
@@ -134,6 +126,17 @@ Result<std::vector<std::string>> write_tests(const std::vector<ComparisonFinding
 
 Result<ExitCode> run(Options& options, Report& report) {
   options.data.seed = report.common().seed;
+  if (!options.other.empty()) {
+    if (!options.labels.empty()) {
+      return Error{"usage", "--labels is for one model on several backends", options.labels};
+    }
+    return compare_two_files(
+        {options.model, options.other, options.backends, options.data, options.worker_timeout},
+        report);
+  }
+  if (options.backends.empty()) {
+    return Error{"usage", "--backends is needed: what runs the model", "--backends"};
+  }
   Result<std::shared_ptr<const Model>> model = read_valid_model(options.model);
   if (!model) return model.error();
   Subject subject;
@@ -146,7 +149,8 @@ Result<ExitCode> run(Options& options, Report& report) {
   if (!pieces) return pieces.error();
   subject.pieces = *std::move(pieces);
   if (Result<void> labels = read_labels(options, subject); !labels) return labels.error();
-  Result<std::vector<std::unique_ptr<Backend>>> backends = open_all(options, report.common());
+  Result<std::vector<std::unique_ptr<Backend>>> backends =
+      open_backends(options.backends, report.common(), options.worker_timeout);
   if (!backends) return backends.error();
   ProgressLine progress("compare");
   std::size_t step = 0;
@@ -169,8 +173,8 @@ Result<ExitCode> run(Options& options, Report& report) {
 Action configure(CLI::App& app) {
   auto options = std::make_shared<Options>();
   app.add_option("MODEL", options->model, "The model")->required()->type_name("");
+  app.add_option("OTHER", options->other, "Another file of the same network")->type_name("");
   app.add_option("--backends", options->backends, "What runs it, with commas between")
-      ->required()
       ->delimiter(',')
       ->type_name("A,B,…");
   app.add_option("--data,--inputs", options->data.inputs, "Data, as for run")

@@ -81,4 +81,16 @@ double largest_difference(const std::vector<double>& a, const std::vector<double
   return largest;
 }
 
+Fit fit(const Tensor& a, const Tensor& b, double room) {
+  const std::vector<double> first = a.reals(), second = b.reals();
+  Fit best{{}, kInfinity};
+  for (const Arrangement& one : arrangements(a.shape(), b.shape())) {
+    const double apart = largest_difference(arranged(first, a.shape(), one), second);
+    if (apart <= room) return {one, apart};
+    const bool plain_stays = best.arrangement.plain() && best.difference < kInfinity;
+    if (apart < best.difference && !plain_stays) best = {one, apart};
+  }
+  return best;
+}
+
 }  // namespace assay

@@ -31,4 +31,13 @@ bool has_numbers(const Tensor& tensor);
 // The largest |a - b|; NaN equals NaN, and differs from all else by infinity.
 double largest_difference(const std::vector<double>& a, const std::vector<double>& b);
 
+// The arrangement in which the elements of `a` come within `room` of those of `b`. Where none does,
+// the plain one if the shapes let it be, since a permutation could look nearer by chance; else the
+// nearest.
+struct Fit {
+  Arrangement arrangement;
+  double difference = 0;
+};
+Fit fit(const Tensor& a, const Tensor& b, double room);
+
 }  // namespace assay

@@ -20,9 +20,10 @@ bool fits(const ValueType& a, const ValueType& b) {
   if (a.kind != b.kind || !a.is_tensor()) return a.kind == b.kind;
   if (!a.dims || !b.dims) return true;
   return a.dims->size() == b.dims->size() &&
-         std::equal(a.dims->begin(), a.dims->end(), b.dims->begin(), [](const Dim& x, const Dim& y) {
-           return !(x.known() && y.known() && x.value != y.value);
-         });
+         std::equal(a.dims->begin(), a.dims->end(), b.dims->begin(),
+                    [](const Dim& x, const Dim& y) {
+                      return !(x.known() && y.known() && x.value != y.value);
+                    });
 }
 
 // What both files say of an input: extents that one of them knows.
@@ -37,7 +38,8 @@ void narrow(ValueType& type, const ValueType& other) {
 Value as_declared(const ValueType& type, const Value& value) {
   const bool other = value.is_tensor() && type.is_tensor() &&
                      type.element != ElementType::undefined && value.type() != type.element;
-  if (!other || !has_numbers(value.tensor()) || !has_numbers(Tensor(type.element, {}))) return value;
+  if (!other || !has_numbers(value.tensor()) || !has_numbers(Tensor(type.element, {})))
+    return value;
   return make_tensor(type.element, value.shape(), value.tensor().reals());
 }
 

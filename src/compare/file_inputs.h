@@ -11,9 +11,9 @@ namespace assay {
 
 // Inputs of two files side by side: those of A, then those that only B has.
 struct PairedInputs {
-  Graph asked;                     // its inputs are what data is needed for
-  std::vector<std::size_t> of_a;   // which of these each input of A is
-  std::vector<std::size_t> of_b;   // and each of B
+  Graph asked;                    // its inputs are what data is needed for
+  std::vector<std::size_t> of_a;  // which of these each input of A is
+  std::vector<std::size_t> of_b;  // and each of B
   std::size_t only_a = 0, only_b = 0;
 };
 // By name, then by position where shapes fit. Inputs with an initialiser need no data.

@@ -147,36 +147,24 @@ class Recorder {
   std::map<const void*, std::size_t> owners_;  // by where the elements lie
 };
 
-Result<Answer> ask(const Traced& traced, bool hidden) {
+Answer ask(const Traced& traced, bool hidden) {
   Job job{traced.source};
   job.hidden = hidden;
   job.inputs = named_inputs(traced.model->graph, traced.inputs);
-  Answer answer = traced.backend->run(job);
-  if (answer.ok()) return answer;
-  return Error{"backend",
-               fmt::format("{}: {} {}: {}", traced.source.path, traced.backend->name(),
-                           to_text(answer.outcome), answer.message),
-               traced.source.path};
+  return traced.backend->run(job);
 }
 
-Result<void> take_outputs(const Traced& traced, std::vector<TracedOutput>& outputs) {
-  if (!traced.backend) return {};
-  const Result<Answer> answer = ask(traced, false);
-  if (!answer) return answer.error();
+void take_outputs(const Answer& answer, std::vector<TracedOutput>& outputs) {
   for (TracedOutput& output : outputs) {
-    const Value* found = answer->find(output.name);
+    const Value* found = answer.find(output.name);
     output.value = found ? *found : Value();
   }
-  return {};
 }
 
 // What the backend does not show is not compared: the reference's value would hide what it did.
-Result<void> take_values(const Traced& traced, Trace& trace) {
-  if (!traced.backend) return {};
-  const Result<Answer> answer = ask(traced, true);
-  if (!answer) return answer.error();
+void take_values(const Answer& answer, Trace& trace) {
   std::map<std::string, const Value*> shown;
-  for (const auto* list : {&answer->values, &answer->hidden}) {
+  for (const auto* list : {&answer.values, &answer.hidden}) {
     for (const auto& [name, value] : *list) shown[name] = &value;
   }
   for (InnerValue& value : trace.values) {
@@ -184,7 +172,6 @@ Result<void> take_values(const Traced& traced, Trace& trace) {
     const bool usable = found != shown.end() && found->second->is_tensor();
     value.tensor = usable ? found->second->tensor() : Tensor();
   }
-  return {};
 }
 
 // With the profile of whoever runs the model, while it lasts.
@@ -199,7 +186,6 @@ Result<std::vector<TracedOutput>> spread_outputs(const Traced& traced, const Eva
     const Value value = (*spreads)[i].value;
     outputs.push_back({traced.model->graph.outputs[i].name, value, std::move((*spreads)[i])});
   }
-  if (Result<void> taken = take_outputs(traced, outputs); !taken) return taken.error();
   return outputs;
 }
 
@@ -219,14 +205,32 @@ Result<Trace> trace(const Traced& traced, std::uint64_t seed) {
   Result<std::vector<TracedOutput>> outputs = spread_outputs(traced, **evaluator, seed, seen);
   if (!outputs) return outputs.error();
   trace.outputs = *std::move(outputs);
-  if (Result<void> taken = take_values(traced, trace); !taken) return taken.error();
+  if (!traced.backend) return trace;
+  Answer plain = ask(traced, false);
+  if (plain.ok()) take_outputs(plain, trace.outputs);
+  Answer watched = plain.ok() ? ask(traced, true) : std::move(plain);
+  if (watched.ok()) {
+    take_values(watched, trace);
+  } else {
+    trace.refusal = std::move(watched);
+  }
   return trace;
 }
 
 Result<std::vector<TracedOutput>> trace_outputs(const Traced& traced, std::uint64_t seed) {
   const Result<std::unique_ptr<Evaluator>> evaluator = Evaluator::make(traced.model);
   if (!evaluator) return evaluator.error();
-  return spread_outputs(traced, **evaluator, seed, {});
+  Result<std::vector<TracedOutput>> outputs = spread_outputs(traced, **evaluator, seed, {});
+  if (!outputs || !traced.backend) return outputs;
+  const Answer answer = ask(traced, false);
+  if (!answer.ok()) {
+    return Error{"unreadable",
+                 fmt::format("{} {} with the other file's weights: {}", traced.backend->name(),
+                             to_text(answer.outcome), answer.message),
+                 traced.source.path};
+  }
+  take_outputs(answer, *outputs);
+  return outputs;
 }
 
 }  // namespace assay

@@ -39,6 +39,7 @@ struct Trace {
   std::vector<Weight> weights;
   std::vector<InnerValue> values;  // in order of execution
   std::vector<TracedOutput> outputs;
+  Answer refusal{};  // what the backend said, if it did not run the model
 };
 
 // What is to be run: a model, where its file is, its inputs in the order of the graph's, and who
@@ -49,10 +50,10 @@ struct Traced {
   std::vector<Value> inputs;
   Backend* backend = nullptr;
 };
-// An Error of kind "backend" if the backend does not answer; otherwise those of the evaluator.
+// Errors are those of the evaluator; what a backend does not do is in `refusal`.
 Result<Trace> trace(const Traced& traced, std::uint64_t seed);
 
-// The outputs alone.
+// The outputs alone. A backend that does not answer is an Error.
 Result<std::vector<TracedOutput>> trace_outputs(const Traced& traced, std::uint64_t seed);
 
 }  // namespace assay

@@ -35,7 +35,8 @@ void judge(const Elements& elements, OutputPair& pair) {
     const double excess = room == kInfinity ? 0 : (room == 0 ? kInfinity : apart / room);
     if (excess <= pair.excess) continue;
     pair.excess = excess;
-    pair.detail = fmt::format("element {}: {:.9g} and {:.9g}, rounding allows {:.3g}", i, x, y, room);
+    pair.detail =
+        fmt::format("element {}: {:.9g} and {:.9g}, rounding allows {:.3g}", i, x, y, room);
   }
 }
 
@@ -134,10 +135,10 @@ bool FileComparison::one_network() const {
 
 std::string FileComparison::matched_text() const {
   const std::size_t paired = weights.count(true) + weights.count(false);
-  return fmt::format("{} of {} weights ({:.0f} % of the elements) and {} of {} inner values matched",
-                     paired, paired + std::max(weights.only_a.size(), weights.only_b.size()),
-                     100 * weights.coverage, values.pairs.size(),
-                     std::max(values.total_a, values.total_b));
+  return fmt::format(
+      "{} of {} weights ({:.0f} % of the elements) and {} of {} inner values matched", paired,
+      paired + std::max(weights.only_a.size(), weights.only_b.size()), 100 * weights.coverage,
+      values.pairs.size(), std::max(values.total_a, values.total_b));
 }
 
 Result<FileComparison> compare_files(const Traced& a, const Traced& b, std::uint64_t seed,
@@ -154,6 +155,7 @@ Result<FileComparison> compare_files(const Traced& a, const Traced& b, std::uint
     }
     (second ? found.b : found.a) = *std::move(traced);
   }
+  if (!found.ran()) return found;
   progress("matching weights");
   found.weights = match_weights(found.a, found.b);
   progress("matching inner values");

@@ -35,6 +35,7 @@ struct FileComparison {
   Blame blame = Blame::none;
 
   bool agrees() const;
+  bool ran() const { return a.refusal.ok() && b.refusal.ok(); }  // else there are only traces
   // Less than half of the weights, or without weights of the inner values, is in a pair, and the
   // outputs differ.
   bool one_network() const;

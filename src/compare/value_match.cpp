@@ -2,14 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
 
 namespace assay {
 namespace {
 
-// Elements must differ among themselves by so many times what rounding does to them, and be so many,
-// before a value can be told by its elements alone.
+// Elements must differ among themselves by so many times what rounding does to them, and be so
+// many, before a value can be told by its elements alone.
 constexpr double kDistinct = 100;
 constexpr std::int64_t kFewest = 4;
 
@@ -74,22 +73,10 @@ class Matcher {
     return a_->values[i].allowance + b_->values[j].allowance;
   }
 
-  // The arrangement in which two values are nearest; they agree if that is near enough.
   ValuePair hold_together(std::size_t i, std::size_t j, MatchedBy how) const {
-    const Tensor &left = a_->values[i].tensor, &right = b_->values[j].tensor;
-    ValuePair pair{i, j, how, {}, false, 0, room(i, j)};
-    pair.difference = std::numeric_limits<double>::infinity();
-    const std::vector<double> first = left.reals(), second = right.reals();
-    for (const Arrangement& one : arrangements(left.shape(), right.shape())) {
-      const double apart = largest_difference(arranged(first, left.shape(), one), second);
-      if (apart < pair.difference) {
-        pair.difference = apart;
-        pair.arrangement = one;
-      }
-      if (apart <= pair.room) break;
-    }
-    pair.agrees = pair.difference <= pair.room;
-    return pair;
+    const Fit found = fit(a_->values[i].tensor, b_->values[j].tensor, room(i, j));
+    return {i,         j, how, found.arrangement, found.difference <= room(i, j), found.difference,
+            room(i, j)};
   }
 
   void take(ValuePair pair) {

@@ -1,7 +1,7 @@
 #include "compare/weight_match.h"
 
 #include <algorithm>
-#include <limits>
+#include <cmath>
 #include <map>
 #include <set>
 #include <tuple>
@@ -72,6 +72,7 @@ class Matcher {
     pair_folded(b_, a_, true);
     for (const ElementType type : {ElementType::f16, ElementType::bf16}) pair_rounded(type);
     pair_differing();
+    pair_beside();
     result_.only_a = used_left(a_);
     result_.only_b = used_left(b_);
     result_.coverage = std::min(coverage(a_), coverage(b_));
@@ -93,22 +94,13 @@ class Matcher {
     result_.pairs.push_back(std::move(pair));
   }
 
-  WeightPair hold_together(std::size_t i, std::size_t j) const {
-    const Tensor &left = a_[i].tensor, &right = b_[j].tensor;
-    WeightPair pair{{i}, {j}};
-    const std::vector<double> first = left.reals(), second = right.reals();
-    pair.difference = std::numeric_limits<double>::infinity();
-    for (const Arrangement& one : arrangements(left.shape(), right.shape())) {
-      const double apart = largest_difference(arranged(first, left.shape(), one), second);
-      if (apart < pair.difference) {
-        pair.difference = apart;
-        pair.arrangement = one;
-      }
-      if (apart == 0) break;
+  WeightPair hold_together(std::size_t i, std::size_t j, double room = 0) const {
+    const Fit found = fit(a_[i].tensor, b_[j].tensor, room);
+    WeightPair pair{{i}, {j}, WeightRelation::differing, found.arrangement};
+    pair.difference = found.difference;
+    if (found.difference == 0) {
+      pair.relation = found.arrangement.plain() ? WeightRelation::same : WeightRelation::permuted;
     }
-    pair.relation = pair.difference == 0 ? (pair.arrangement.plain() ? WeightRelation::same
-                                                                     : WeightRelation::permuted)
-                                         : WeightRelation::differing;
     return pair;
   }
 
@@ -198,7 +190,8 @@ class Matcher {
     const auto missing = [&](std::size_t from, std::uint64_t rest, std::int64_t elements) {
       for (std::size_t k = from; k < small.size(); ++k) {
         const std::size_t i = small[k];
-        if (parts.prints[i] == rest && parts[i].tensor.size() == elements && !parts.done[i]) return k;
+        if (parts.prints[i] == rest && parts[i].tensor.size() == elements && !parts.done[i])
+          return k;
       }
       return small.size();
     };
@@ -259,7 +252,11 @@ class Matcher {
     for (const std::size_t i : a_.left()) {
       const auto found = prints.find(print_of(a_[i].tensor, type));
       if (found == prints.end() || b_[found->second].tensor.size() != a_[i].tensor.size()) continue;
-      WeightPair pair = hold_together(i, found->second);
+      const std::vector<double> elements = a_[i].tensor.reals();
+      double largest = 0;
+      for (const double element : elements) largest = std::max(largest, std::abs(element));
+      const double step = std::ldexp(largest, -format_of(type).precision);
+      WeightPair pair = hold_together(i, found->second, step);
       pair.relation = WeightRelation::rounded;
       pair.rounded_to = type;
       take(std::move(pair));
@@ -285,6 +282,37 @@ class Matcher {
     });
     for (const auto& [used, common, i, j] : candidates) {
       if (!a_.done[i] && !b_.done[j]) take(hold_together(i, j));
+    }
+  }
+
+  // A bias of one element tells nothing, but the node that reads it reads a weight that does.
+  void pair_beside() {
+    std::map<std::size_t, std::size_t> partners;
+    for (const WeightPair& pair : result_.pairs) {
+      if (pair.a.size() == 1 && pair.b.size() == 1) partners[pair.a.front()] = pair.b.front();
+    }
+    std::map<std::size_t, const InnerValue*> readers;
+    for (const InnerValue& value : b_.trace->values) {
+      for (const std::size_t weight : value.weights) readers[weight] = &value;
+    }
+    for (const InnerValue& value : a_.trace->values) {
+      for (const std::size_t weight : value.weights) {
+        const auto partner = partners.find(weight);
+        if (partner == partners.end()) continue;
+        const auto reader = readers.find(partner->second);
+        if (reader != readers.end()) pair_inputs_of(value, *reader->second);
+      }
+    }
+  }
+
+  void pair_inputs_of(const InnerValue& a, const InnerValue& b) {
+    if (a.op != b.op || a.weights.size() != b.weights.size()) return;
+    for (std::size_t k = 0; k < a.weights.size(); ++k) {
+      const std::size_t i = a.weights[k], j = b.weights[k];
+      const Tensor &left = a_[i].tensor, &right = b_[j].tensor;
+      if (a_.done[i] || b_.done[j] || left.size() != right.size()) continue;
+      const bool real = has_numbers(left) && has_numbers(right) && is_real(left.type());
+      if (real && is_real(right.type())) take(hold_together(i, j));
     }
   }
 
@@ -317,10 +345,9 @@ std::string_view to_text(WeightRelation relation) {
 }
 
 std::size_t WeightMatch::count(bool equal, bool used) const {
-  return static_cast<std::size_t>(
-      std::count_if(pairs.begin(), pairs.end(), [&](const WeightPair& pair) {
-        return pair.equal() == equal && pair.used == used;
-      }));
+  return static_cast<std::size_t>(std::count_if(
+      pairs.begin(), pairs.end(),
+      [&](const WeightPair& pair) { return pair.equal() == equal && pair.used == used; }));
 }
 
 bool is_telling(const Tensor& tensor) {
