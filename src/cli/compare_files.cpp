@@ -73,7 +73,7 @@ Result<ExitCode> compare_two_files(const FilesRequest& request, Report& report) 
   told.found = *std::move(found);
   fill_document(told, report.document);
   report.text = to_page(told);
-  return told.found.ran() && told.found.agrees() ? ExitCode::clean : ExitCode::found;
+  return told.found.ran() && told.found.clean() ? ExitCode::clean : ExitCode::found;
 }
 
 }  // namespace assay

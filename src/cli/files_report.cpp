@@ -124,6 +124,26 @@ std::string first_text(const FileComparison& found) {
       found.first->difference, found.first->room);
 }
 
+// The node that reads weights which differ, though these data do not show it.
+Json silent_json(const FilesReport& report, std::size_t id) {
+  const FileComparison& found = report.found;
+  const auto& [value, weight] = found.silent.front();
+  const InnerValue& reader = found.a.values[found.values.pairs[value].a];
+  const WeightPair& pair = found.weights.pairs[weight];
+  return {
+      {"id", fmt::format("F{}", id)},
+      {"kind", "inconsistency"},
+      {"backend", report.backend_b},
+      {"op", reader.op},
+      {"node", reader.layer},
+      {"verdict", "difference"},
+      {"detail", fmt::format("weights {} | {} differ by up to {:.3g}, which these data do not show",
+                             printable(names_of(found.a, pair.a).front()),
+                             printable(names_of(found.b, pair.b).front()), pair.difference)},
+      {"blame", to_text(Blame::weights)},
+      {"test", ""}};
+}
+
 Json findings_json(const FilesReport& report) {
   Json findings = Json::array();
   const FileComparison& found = report.found;
@@ -137,7 +157,8 @@ Json findings_json(const FilesReport& report) {
                         {"detail", fmt::format("{}: {}", one.file, one.answer->message)},
                         {"test", ""}});
   }
-  if (!found.ran() || found.agrees()) return findings;
+  if (!found.ran() || found.clean()) return findings;
+  if (found.agrees()) return {silent_json(report, 1)};
   const InnerValue* first = found.first ? &found.a.values[found.first->a] : nullptr;
   const OutputPair* worst = worst_output(found);
   findings.push_back({{"id", "F1"},
@@ -180,6 +201,10 @@ std::string weights_text(const FileComparison& found) {
 std::string verdict_text(const FileComparison& found, const Style& style) {
   const bool folded = found.weights.count(false) > 0 || !found.weights.only_a.empty() ||
                       !found.weights.only_b.empty();
+  if (!found.silent.empty() && found.agrees()) {
+    return fmt::format("{}: the outputs agree, but these data do not show it\n",
+                       style.bad("the weights differ"));
+  }
   if (found.agrees()) {
     return style.good(folded ? "one function: the weights differ, but the outputs do not (weights "
                                "were folded into others, or do not matter for these data)"
@@ -204,7 +229,7 @@ void fill_document(const FilesReport& report, Json& document) {
   }
   Json& pairs = document["pairs"] = Json::array();
   for (const OutputPair& pair : found.outputs) pairs.push_back(pair_json(report, pair));
-  document["unique"] = found.ran() && !found.agrees() ? 1 : 0;
+  document["unique"] = found.ran() && !found.clean() ? 1 : 0;
   document["localisation"] = Json::array();
   document["findings"] = findings_json(report);
   if (!found.ran()) return;

@@ -45,10 +45,9 @@ Arrangement inverse(const Arrangement& arrangement) {
 }  // namespace
 
 Result<Traced> substitute_weights(const Traced& a, const Trace& trace_a, const Trace& trace_b,
-                                  const WeightMatch& weights) {
+                                  const std::vector<WeightPair>& pairs) {
   Replacements replacements;
-  for (const WeightPair& pair : weights.pairs) {
-    if (pair.equal() || !pair.used) continue;
+  for (const WeightPair& pair : pairs) {
     const Tensor& mine = trace_a.weights[pair.a.front()].tensor;
     const Tensor& other = trace_b.weights[pair.b.front()].tensor;
     const std::vector<double> elements =

@@ -5,8 +5,8 @@
 
 namespace assay {
 
-// A with B's elements in every weight that differs. Without a model if none does.
+// A with B's elements in the weights of these pairs. Without a model if there is none.
 Result<Traced> substitute_weights(const Traced& a, const Trace& trace_a, const Trace& trace_b,
-                                  const WeightMatch& weights);
+                                  const std::vector<WeightPair>& pairs);
 
 }  // namespace assay

@@ -102,9 +102,51 @@ bool all_agree(const std::vector<OutputPair>& pairs) {
                      [](const OutputPair& pair) { return pair.agrees(); });
 }
 
+// A weight that was folded into another is read by nodes whose values differ; one that is simply
+// wrong may be multiplied by zeros. What the last bits of a weight are is no news.
+bool is_news(const FileComparison& found, const WeightPair& pair) {
+  constexpr double kLastBits = 16;
+  if (pair.relation != WeightRelation::differing || !pair.used) return false;
+  const Tensor& tensor = found.a.weights[pair.a.front()].tensor;
+  if (!is_real(tensor.type())) return true;
+  double largest = 0;
+  for (const double element : tensor.reals()) largest = std::max(largest, std::abs(element));
+  return pair.difference > kLastBits * std::ldexp(largest, -format_of(tensor.type()).precision);
+}
+
+void find_silent(FileComparison& found) {
+  const auto reads = [](const InnerValue& value, std::size_t weight) {
+    return std::find(value.weights.begin(), value.weights.end(), weight) != value.weights.end();
+  };
+  for (std::size_t w = 0; w < found.weights.pairs.size(); ++w) {
+    const WeightPair& weights = found.weights.pairs[w];
+    if (!is_news(found, weights)) continue;
+    for (std::size_t v = 0; v < found.values.pairs.size(); ++v) {
+      const ValuePair& pair = found.values.pairs[v];
+      if (!pair.agrees || !reads(found.a.values[pair.a], weights.a.front())) continue;
+      if (reads(found.b.values[pair.b], weights.b.front())) found.silent.emplace_back(v, w);
+    }
+  }
+}
+
+// Weights that differ, without those that were folded: these do no harm.
+std::vector<WeightPair> weights_at_work(const FileComparison& found) {
+  std::vector<bool> harmful(found.a.weights.size());
+  for (std::size_t i = 0; i < found.a.values.size(); ++i) {
+    if (found.values.healed_a[i]) continue;
+    for (const std::size_t weight : found.a.values[i].weights) harmful[weight] = true;
+  }
+  std::vector<WeightPair> pairs;
+  for (const WeightPair& pair : found.weights.pairs) {
+    if (!pair.equal() && pair.used && harmful[pair.a.front()]) pairs.push_back(pair);
+  }
+  return pairs;
+}
+
 Result<Blame> find_blame(const Traced& a, const FileComparison& found, std::uint64_t seed) {
-  if (found.agrees()) return Blame::none;
-  const Result<Traced> substituted = substitute_weights(a, found.a, found.b, found.weights);
+  if (found.agrees()) return found.silent.empty() ? Blame::none : Blame::weights;
+  const Result<Traced> substituted =
+      substitute_weights(a, found.a, found.b, weights_at_work(found));
   if (!substituted) return substituted.error();
   if (!substituted->model) return Blame::operators;  // no weight differs
   const Result<std::vector<TracedOutput>> outputs = trace_outputs(*substituted, seed);
@@ -163,8 +205,8 @@ Result<FileComparison> compare_files(const Traced& a, const Traced& b, std::uint
   found.outputs = pair_outputs(found.a.outputs, found.b.outputs);
   found.unpaired_outputs =
       std::max(found.a.outputs.size(), found.b.outputs.size()) - found.outputs.size();
-  if (found.agrees()) return found;
-  found.first = first_difference(found.a, found.b, found.values);
+  find_silent(found);
+  if (!found.agrees()) found.first = first_difference(found.values);
   progress("finding out what is to blame");
   const Result<Blame> blame = find_blame(a, found, seed);
   if (!blame) return blame.error();

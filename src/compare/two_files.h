@@ -32,9 +32,14 @@ struct FileComparison {
   std::vector<OutputPair> outputs;
   std::size_t unpaired_outputs = 0;  // that only one file has
   std::optional<ValuePair> first;    // where the difference starts, if inner values show it
+  // Value pairs that agree although their nodes read weights that differ: these data do not show
+  // it.
+  std::vector<std::pair<std::size_t, std::size_t>>
+      silent;  // indices of values.pairs, weights.pairs
   Blame blame = Blame::none;
 
-  bool agrees() const;
+  bool agrees() const;  // the outputs do
+  bool clean() const { return agrees() && silent.empty(); }
   bool ran() const { return a.refusal.ok() && b.refusal.ok(); }  // else there are only traces
   // Less than half of the weights, or without weights of the inner values, is in a pair, and the
   // outputs differ.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 namespace assay {
 namespace {
@@ -55,6 +56,7 @@ class Matcher {
       pair_by_name(agreeing);
       if (agreeing) pair_by_value();
     }
+    pair_by_inputs();
     pair_by_position();
     std::sort(result_.pairs.begin(), result_.pairs.end(),
               [](const ValuePair& x, const ValuePair& y) { return x.a < y.a; });
@@ -131,6 +133,33 @@ class Matcher {
     }
   }
 
+  // Where an operator was replaced, values of two operators follow the same ones.
+  void pair_by_inputs() {
+    std::map<std::size_t, std::size_t> partners;
+    for (const ValuePair& pair : result_.pairs) partners[pair.a] = pair.b;
+    std::map<std::pair<std::set<std::size_t>, std::int64_t>, std::size_t> waiting;
+    for (std::size_t j = 0; j < taken_b_.size(); ++j) {
+      const InnerValue& value = b_->values[j];
+      if (taken_b_[j] || !wanted(value) || !is_real(value.tensor.type())) continue;
+      waiting.emplace(
+          std::pair(std::set(value.values.begin(), value.values.end()), value.tensor.size()), j);
+    }
+    for (std::size_t i = 0; i < taken_a_.size(); ++i) {
+      const InnerValue& value = a_->values[i];
+      if (taken_a_[i] || !wanted(value) || value.values.empty()) continue;
+      std::set<std::size_t> inputs;
+      for (const std::size_t read : value.values) {
+        const auto partner = partners.find(read);
+        inputs.insert(partner == partners.end() ? taken_b_.size() : partner->second);
+      }
+      const auto found = waiting.find({inputs, value.tensor.size()});
+      if (found == waiting.end() || !is_real(value.tensor.type())) continue;
+      partners[i] = found->second;
+      take(hold_together(i, found->second, MatchedBy::position));
+      waiting.erase(found);
+    }
+  }
+
   // Of what is left, the first of an operator and size in one file is the first in the other.
   void pair_by_position() {
     std::map<std::pair<std::string, std::int64_t>, std::vector<std::size_t>> waiting;
@@ -182,16 +211,20 @@ std::size_t ValueMatch::agreeing() const {
       std::count_if(pairs.begin(), pairs.end(), [](const ValuePair& pair) { return pair.agrees; }));
 }
 
-ValueMatch match_values(const Trace& a, const Trace& b) { return Matcher(a, b).match(); }
-
-std::optional<ValuePair> first_difference(const Trace& a, const Trace& b, const ValueMatch& match) {
+ValueMatch match_values(const Trace& a, const Trace& b) {
+  ValueMatch match = Matcher(a, b).match();
   std::vector<bool> agrees_a(a.values.size()), agrees_b(b.values.size());
   for (const ValuePair& pair : match.pairs) {
     agrees_a[pair.a] = agrees_b[pair.b] = pair.agrees;
   }
-  const std::vector<bool> healed_a = healed(a, agrees_a), healed_b = healed(b, agrees_b);
+  match.healed_a = healed(a, agrees_a);
+  match.healed_b = healed(b, agrees_b);
+  return match;
+}
+
+std::optional<ValuePair> first_difference(const ValueMatch& match) {
   for (const ValuePair& pair : match.pairs) {
-    if (!pair.agrees && !healed_a[pair.a] && !healed_b[pair.b]) return pair;
+    if (!pair.agrees && !match.healed_a[pair.a] && !match.healed_b[pair.b]) return pair;
   }
   return std::nullopt;
 }

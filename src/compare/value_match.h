@@ -25,16 +25,19 @@ struct ValuePair {
 struct ValueMatch {
   std::vector<ValuePair> pairs;  // in the order of A
   std::size_t total_a = 0, total_b = 0;
+  // Of each value, whether it agrees or every path from it leads to one that does: a convolution
+  // whose normalisation was folded into it in the other file is followed by equal values.
+  std::vector<bool> healed_a, healed_b;
   std::size_t agreeing() const;
 };
 
 // Values that weights alone decide are left out: they are compared as weights. Equal values are
 // paired first, so that a name which two exporters happened to give to different things does no
-// harm; what is left is paired by name, then by position among nodes of one operator and shape.
+// harm; what is left is paired by name, then by position: after the same values, or among nodes of
+// one operator and size.
 ValueMatch match_values(const Trace& a, const Trace& b);
 
-// The earliest pair that differs and from which a difference goes on: a value that the other file
-// has in another form (a convolution before its folded normalisation) is followed by equal ones.
-std::optional<ValuePair> first_difference(const Trace& a, const Trace& b, const ValueMatch& match);
+// The earliest pair that differs and from which a difference goes on.
+std::optional<ValuePair> first_difference(const ValueMatch& match);
 
 }  // namespace assay
