@@ -7,7 +7,9 @@
 #include "cli/backend_list.h"
 #include "cli/command.h"
 #include "cli/compare_files.h"
+#include "cli/compare_invalid.h"
 #include "cli/compare_report.h"
+#include "cli/data_notes.h"
 #include "cli/model.h"
 #include "cli/terminal.h"
 #include "tensor/npy.h"
@@ -61,7 +63,14 @@ Result<std::vector<std::vector<Value>>> cut_into_pieces(const Graph& graph,
   }
   if (taken == 0 || count <= taken) return std::vector<std::vector<Value>>{*std::move(all)};
   std::vector<std::vector<Value>> pieces;
-  for (std::int64_t start = 0; start + taken <= count; start += taken) {
+  if (count % taken != 0) {
+    return Error{"usage",
+                 fmt::format("{} instances do not divide among runs of {}, which is what the model "
+                             "takes at once",
+                             count, taken),
+                 options.data.inputs.front()};
+  }
+  for (std::int64_t start = 0; start < count; start += taken) {
     std::vector<Value> piece;
     for (const Value& value : *all) piece.push_back(slice_rows(value, start, taken, count));
     pieces.push_back(std::move(piece));
@@ -137,15 +146,21 @@ Result<ExitCode> run(Options& options, Report& report) {
   if (options.backends.empty()) {
     return Error{"usage", "--backends is needed: what runs the model", "--backends"};
   }
-  Result<std::shared_ptr<const Model>> model = read_valid_model(options.model);
-  if (!model) return model.error();
+  Result<Model> read = read_model(options.model);
+  if (!read) return read.error();
+  const auto model = std::make_shared<const Model>(*std::move(read));
   Subject subject;
-  subject.model = *model;
+  subject.model = model;
   std::error_code ignored;
   subject.path = std::filesystem::is_directory(options.model, ignored)
                      ? options.model + "/model.onnx"
                      : options.model;
-  Result<std::vector<std::vector<Value>>> pieces = cut_into_pieces((*model)->graph, options);
+  if (const ValidationResult validation = validate(*model); !validation.valid()) {
+    return compare_invalid_model(
+        {subject.path, *model, validation, options.backends, options.data, options.worker_timeout},
+        report);
+  }
+  Result<std::vector<std::vector<Value>>> pieces = cut_into_pieces(model->graph, options);
   if (!pieces) return pieces.error();
   subject.pieces = *std::move(pieces);
   if (Result<void> labels = read_labels(options, subject); !labels) return labels.error();
@@ -161,10 +176,13 @@ Result<ExitCode> run(Options& options, Report& report) {
   if (!comparison) return comparison.error();
   Result<std::vector<std::string>> tests = write_tests(comparison->findings, options.output);
   if (!tests) return tests.error();
-  const ComparisonReport told{*comparison, (*model)->graph, localise(*comparison, (*model)->graph),
+  const ComparisonReport told{*comparison, model->graph, localise(*comparison, model->graph),
                               *std::move(tests)};
+  const std::vector<std::string> notes = notes_on(model->graph, subject.pieces);
+  report.document["notes"] = notes;
   fill_document(told, report.document);
-  report.text = to_page(told);
+  for (const std::string& note : notes) report.text += fmt::format("note: {}\n", note);
+  report.text += to_page(told);
   const bool inconsistent = std::any_of(comparison->pairs.begin(), comparison->pairs.end(),
                                         [](const PairRow& pair) { return pair.inconsistent(); });
   return inconsistent || !comparison->findings.empty() ? ExitCode::found : ExitCode::clean;

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "cli/backend_list.h"
+#include "cli/data_notes.h"
 #include "cli/files_report.h"
 #include "cli/terminal.h"
 #include "compare/file_inputs.h"
@@ -71,8 +72,11 @@ Result<ExitCode> compare_two_files(const FilesRequest& request, Report& report) 
                  request.b};
   }
   told.found = *std::move(found);
+  const std::vector<std::string> notes = notes_on(a->model->graph, {a->inputs});
+  report.document["notes"] = notes;
   fill_document(told, report.document);
-  report.text = to_page(told);
+  for (const std::string& note : notes) report.text += fmt::format("note: {}\n", note);
+  report.text += to_page(told);
   return told.found.ran() && told.found.clean() ? ExitCode::clean : ExitCode::found;
 }
 

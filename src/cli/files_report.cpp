@@ -7,6 +7,7 @@
 
 #include "cli/terminal.h"
 #include "cli/value_report.h"
+#include "compare/comparison.h"
 #include "graph/names.h"
 
 namespace assay {
@@ -91,12 +92,7 @@ std::vector<Refusal> refusals(const FilesReport& report) {
   const auto add = [&](const Trace& trace, const std::string& backend, const std::string& file) {
     const Answer& answer = trace.refusal;
     if (answer.ok()) return;
-    const std::string kind = answer.outcome == Outcome::crashed       ? "crash"
-                             : answer.outcome == Outcome::hung        ? "hang"
-                             : answer.outcome == Outcome::memory      ? "memory"
-                             : answer.outcome == Outcome::unsupported ? "unsupported"
-                                                                      : "valid-refused";
-    found.push_back({kind, backend, file, &answer});
+    found.push_back({std::string(finding_kind(answer.outcome)), backend, file, &answer});
   };
   add(report.found.a, report.backend_a, report.a);
   add(report.found.b, report.backend_b, report.b);
