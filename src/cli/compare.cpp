@@ -4,8 +4,12 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "cli/backend_list.h"
 #include "cli/command.h"
+#include "cli/compare_files.h"
+#include "cli/compare_invalid.h"
 #include "cli/compare_report.h"
+#include "cli/data_notes.h"
 #include "cli/model.h"
 #include "cli/terminal.h"
 #include "tensor/npy.h"
@@ -21,13 +25,18 @@ are each judged by the rounding bound of their node, on the backend's own inputs
 With labels (a class an instance, or the true values of the first output) the published distances
 are computed as well; without them the reference's outputs stand for the truth.
 
+With a second file the two are one network before and after a conversion: their weights are matched,
+then their inner values, and the first pair that differs is named, and whether weights or operators
+are to blame. The reference runs both, or --backends X, or --backends X,Y one each.
+
 Examples:
   assay compare model.onnx --backends reference,onnxruntime --random
   assay compare model.onnx --backends onnxruntime,torch --data digits.npz --labels labels.npy
-  assay compare model.onnx --backends onnxruntime,openvino --random --output suspects)";
+  assay compare model.onnx --backends onnxruntime,openvino --random --output suspects
+  assay compare before.onnx after.onnx --random)";
 
 struct Options {
-  std::string model, labels, output;
+  std::string model, other, labels, output;
   std::vector<std::string> backends;
   DataOptions data;
   double worker_timeout = 600;
@@ -54,7 +63,14 @@ Result<std::vector<std::vector<Value>>> cut_into_pieces(const Graph& graph,
   }
   if (taken == 0 || count <= taken) return std::vector<std::vector<Value>>{*std::move(all)};
   std::vector<std::vector<Value>> pieces;
-  for (std::int64_t start = 0; start + taken <= count; start += taken) {
+  if (count % taken != 0) {
+    return Error{"usage",
+                 fmt::format("{} instances do not divide among runs of {}, which is what the model "
+                             "takes at once",
+                             count, taken),
+                 options.data.inputs.front()};
+  }
+  for (std::int64_t start = 0; start < count; start += taken) {
     std::vector<Value> piece;
     for (const Value& value : *all) piece.push_back(slice_rows(value, start, taken, count));
     pieces.push_back(std::move(piece));
@@ -84,21 +100,6 @@ Result<void> read_labels(const Options& options, Subject& subject) {
   return {};
 }
 
-Result<std::vector<std::unique_ptr<Backend>>> open_all(const Options& options,
-                                                       const Common& common) {
-  BackendOptions how;
-  how.worker.threads = common.threads;
-  how.worker.seed = common.seed;
-  how.limits = {options.worker_timeout, common.memory_limit};
-  std::vector<std::unique_ptr<Backend>> backends;
-  for (const std::string& name : options.backends) {
-    Result<std::unique_ptr<Backend>> backend = open_backend(name, how);
-    if (!backend) return backend.error();
-    backends.push_back(*std::move(backend));
-  }
-  return backends;
-}
-
 // Puts each suspect into a folder of its own.
 Result<std::vector<std::string>> write_tests(const std::vector<ComparisonFinding>& findings,
                                              const std::filesystem::path& folder) {
@@ -118,19 +119,37 @@ Result<std::vector<std::string>> write_tests(const std::vector<ComparisonFinding
 
 Result<ExitCode> run(Options& options, Report& report) {
   options.data.seed = report.common().seed;
-  Result<std::shared_ptr<const Model>> model = read_valid_model(options.model);
-  if (!model) return model.error();
+  if (!options.other.empty()) {
+    if (!options.labels.empty()) {
+      return Error{"usage", "--labels is for one model on several backends", options.labels};
+    }
+    return compare_two_files(
+        {options.model, options.other, options.backends, options.data, options.worker_timeout},
+        report);
+  }
+  if (options.backends.empty()) {
+    return Error{"usage", "--backends is needed: what runs the model", "--backends"};
+  }
+  Result<Model> read = read_model(options.model);
+  if (!read) return read.error();
+  const auto model = std::make_shared<const Model>(*std::move(read));
   Subject subject;
-  subject.model = *model;
+  subject.model = model;
   std::error_code ignored;
   subject.path = std::filesystem::is_directory(options.model, ignored)
                      ? options.model + "/model.onnx"
                      : options.model;
-  Result<std::vector<std::vector<Value>>> pieces = cut_into_pieces((*model)->graph, options);
+  if (const ValidationResult validation = validate(*model); !validation.valid()) {
+    return compare_invalid_model(
+        {subject.path, *model, validation, options.backends, options.data, options.worker_timeout},
+        report);
+  }
+  Result<std::vector<std::vector<Value>>> pieces = cut_into_pieces(model->graph, options);
   if (!pieces) return pieces.error();
   subject.pieces = *std::move(pieces);
   if (Result<void> labels = read_labels(options, subject); !labels) return labels.error();
-  Result<std::vector<std::unique_ptr<Backend>>> backends = open_all(options, report.common());
+  Result<std::vector<std::unique_ptr<Backend>>> backends =
+      open_backends(options.backends, report.common(), options.worker_timeout);
   if (!backends) return backends.error();
   ProgressLine progress("compare");
   std::size_t step = 0;
@@ -146,10 +165,13 @@ Result<ExitCode> run(Options& options, Report& report) {
   if (!comparison) return comparison.error();
   Result<std::vector<std::string>> tests = write_tests(comparison->findings, options.output);
   if (!tests) return tests.error();
-  const Graph& graph = (*model)->graph;
-  const ComparisonReport told{*comparison, graph, maps.finish(graph), *std::move(tests)};
+  const ComparisonReport told{*comparison, model->graph, maps.finish(model->graph),
+                              *std::move(tests)};
+  const std::vector<std::string> notes = notes_on(model->graph, subject.pieces);
+  report.document["notes"] = notes;
   fill_document(told, report.document);
-  report.text = to_page(told);
+  for (const std::string& note : notes) report.text += fmt::format("note: {}\n", note);
+  report.text += to_page(told);
   const bool inconsistent = std::any_of(comparison->pairs.begin(), comparison->pairs.end(),
                                         [](const PairRow& pair) { return pair.inconsistent(); });
   return inconsistent || !comparison->findings.empty() ? ExitCode::found : ExitCode::clean;
@@ -158,8 +180,8 @@ Result<ExitCode> run(Options& options, Report& report) {
 Action configure(CLI::App& app) {
   auto options = std::make_shared<Options>();
   app.add_option("MODEL", options->model, "The model")->required()->type_name("");
+  app.add_option("OTHER", options->other, "Another file of the same network")->type_name("");
   app.add_option("--backends", options->backends, "What runs it, with commas between")
-      ->required()
       ->delimiter(',')
       ->type_name("A,B,…");
   app.add_option("--data,--inputs", options->data.inputs, "Data, as for run")

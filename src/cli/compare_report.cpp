@@ -138,6 +138,9 @@ std::string to_page(const ComparisonReport& report) {
   const Style style;
   const Comparison& comparison = report.comparison;
   std::string page = pairs_text(comparison, style);
+  const auto answered = std::count_if(comparison.backends.begin(), comparison.backends.end(),
+                                      [](const BackendRecord& record) { return record.alive; });
+  if (answered == 0) page += "no backend is left to compare: none has answered\n";
   for (std::size_t i = 0; i < report.graph.outputs.size() && !comparison.spreads.empty(); ++i) {
     const Spread& spread = comparison.spreads[comparison.piece][i];
     page += fmt::format("rounding justifies rtol {:.2g}, atol {:.2g} for output {}\n",

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "compare/labels.h"
 #include "compare/look.h"
 #include "compare/pairs.h"
 #include "semantics/nonfinite.h"
@@ -21,22 +22,9 @@ Job make_job(const Subject& subject, std::size_t piece, bool hidden) {
   return job;
 }
 
-std::string kind_of(const Answer& answer) {
-  switch (answer.outcome) {
-    case Outcome::hung:
-      return "hang";
-    case Outcome::memory:
-      return "memory";
-    case Outcome::crashed:
-      return "crash";
-    default:
-      return answer.outcome == Outcome::unsupported ? "unsupported" : "valid-refused";
-  }
-}
-
 ComparisonFinding refusal(const BackendRecord& record, const Answer& answer) {
   ComparisonFinding finding;
-  finding.kind = kind_of(answer);
+  finding.kind = finding_kind(answer.outcome);
   finding.backend = record.name;
   finding.node = answer.node;
   finding.op = answer.op;
@@ -225,6 +213,19 @@ void look_inside(const Subject& subject, const Evaluator& evaluator, const std::
 
 }  // namespace
 
+std::string_view finding_kind(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::hung:
+      return "hang";
+    case Outcome::memory:
+      return "memory";
+    case Outcome::crashed:
+      return "crash";
+    default:
+      return outcome == Outcome::unsupported ? "unsupported" : "valid-refused";
+  }
+}
+
 std::string_view to_text(Verdict verdict) {
   static constexpr std::string_view kNames[] = {"precision", "difference", "optimiser", "defect",
                                                 "unsupported"};
@@ -252,12 +253,17 @@ Result<Comparison> compare(const Subject& subject, std::vector<std::unique_ptr<B
   ValueSizes sizes(graph.nodes.size());
   for (std::size_t i = 0; i < subject.pieces.size(); ++i) {
     options.progress(fmt::format("what rounding allows, {} of {}", i + 1, subject.pieces.size()));
+    SpreadObserver observer;
+    if (i == 0) observer.exact = [&](const Evaluated& one) { sizes.observe(one); };
     Result<std::vector<Spread>> spread =
-        rounding_spread(**evaluator, subject.pieces[i], options.seed, [&](const Evaluated& one) {
-          if (i == 0) sizes.observe(one);
-        });
+        rounding_spread(**evaluator, subject.pieces[i], options.seed, observer);
     if (!spread) return spread.error();
     comparison.spreads.push_back(*std::move(spread));
+  }
+  if (subject.labels) {
+    if (Result<void> right = check_labels(*subject.labels, comparison.spreads); !right) {
+      return right.error();
+    }
   }
   for (const std::unique_ptr<Backend>& backend : backends) {
     options.progress(fmt::format("running {}", backend->name()));

@@ -25,6 +25,8 @@ struct Subject {
 
 enum class Verdict : std::uint8_t { precision, difference, optimiser, defect, unsupported };
 std::string_view to_text(Verdict verdict);
+// What a backend that did not run a valid model is a finding of: "crash", "valid-refused", …
+std::string_view finding_kind(Outcome outcome);
 
 struct ComparisonFinding {
   std::string kind;  // inconsistency, nan, crash, hang, memory, optimiser, invalid-accepted, …

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "compare/labels.h"
+
 namespace assay {
 namespace {
 
@@ -98,7 +100,7 @@ PairRow mad_row(PairRow row, const std::vector<Instance>& instances, const Tenso
   const std::vector<double> given = truth ? truth->reals() : std::vector<double>();
   for (const Instance& one : instances) {
     std::vector<double> real = one.truth;
-    if (labelled && truth->rank() == 1) {  // a class: its one-hot vector
+    if (labelled && are_classes(*truth)) {  // a class: its one-hot vector
       std::fill(real.begin(), real.end(), 0);
       const auto label = static_cast<std::size_t>(given[distances.size()]);
       if (label < real.size()) real[label] = 1;
@@ -157,7 +159,7 @@ std::vector<PairRow> compare_pairs(const Subject& subject, const Comparison& com
       add_needs(instances, row);
       rows.push_back(bound_row(row, instances));
       rows.push_back(mad_row(row, instances, labels, labels != nullptr));
-      if (labels && is_integer(labels->type())) rows.push_back(class_row(row, instances, *labels));
+      if (labels && are_classes(*labels)) rows.push_back(class_row(row, instances, *labels));
     }
   }
   return rows;

@@ -9,8 +9,6 @@ namespace assay {
 namespace {
 
 constexpr int kRuns = 5;
-// A few draws do not show the extremes; three times their reach does, by far.
-constexpr double kSafety = 3;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 bool has_reals(const Value& value) {
@@ -36,7 +34,7 @@ void widen(const Tensor& drawn, Spread& spread) {
     const double distance = std::abs(center[i] - other[i]);
     // A decision that rounding can turn (an index, a class) can become anything.
     const bool decision = !is_real(spread.value.type());
-    const double reach = decision || std::isnan(distance) ? kInfinity : kSafety * distance;
+    const double reach = decision || std::isnan(distance) ? kInfinity : kSpreadSafety * distance;
     spread.allowance[i] = std::max(spread.allowance[i], reach);
   }
 }
@@ -84,10 +82,10 @@ double Spread::excess(const Value& found, std::size_t* where) const {
 
 Result<std::vector<Spread>> rounding_spread(const Evaluator& evaluator,
                                             const std::vector<Value>& inputs, std::uint64_t seed,
-                                            const std::function<void(const Evaluated&)>& observe) {
+                                            const SpreadObserver& observer) {
   EvaluateOptions options;
   options.seed = seed;
-  options.observe = observe;
+  options.observe = observer.exact;
   Result<std::vector<Value>> exact = evaluator.run(inputs, options);
   if (!exact) return exact.error();
   std::vector<Spread> spreads;
@@ -100,12 +98,13 @@ Result<std::vector<Spread>> rounding_spread(const Evaluator& evaluator,
     spreads.push_back(std::move(spread));
   }
   std::mt19937_64 random(seed);
-  options.observe = nullptr;
   options.reading = Reading::bounded;
-  options.replace = [&](const Evaluated&, std::span<Value> outputs) {
+  options.observe = nullptr;
+  options.replace = [&](const Evaluated& evaluated, std::span<Value> outputs) {
     for (Value& output : outputs) {
       if (output.is_tensor() && output.errors()) output = draw_from(output, random);
     }
+    if (observer.drawn) observer.drawn(evaluated, outputs);
   };
   for (int run = 0; run < kRuns; ++run) {
     const Result<std::vector<Value>> drawn = evaluator.run(inputs, options);

@@ -1,0 +1,41 @@
+#include "compare/labels.h"
+
+#include <fmt/format.h>
+
+namespace assay {
+namespace {
+
+Error wrong(std::string message) { return {"usage", "labels: " + std::move(message), "--labels"}; }
+
+}  // namespace
+
+bool are_classes(const Tensor& labels) { return labels.rank() == 1 && is_integer(labels.type()); }
+
+Result<void> check_labels(const Tensor& labels, const std::vector<std::vector<Spread>>& spreads) {
+  if (!is_real(labels.type()) && !is_integer(labels.type())) {
+    return wrong(fmt::format("of type {}; a class is a whole number, a true value a number",
+                             short_name(labels.type())));
+  }
+  std::int64_t elements = 0;
+  for (const std::vector<Spread>& piece : spreads) {
+    if (piece.empty() || !piece.front().value.is_tensor()) {
+      return wrong("the model's first output is no tensor");
+    }
+    elements += piece.front().value.tensor().size();
+  }
+  if (!are_classes(labels)) {
+    if (labels.size() == elements) return {};
+    return wrong(
+        fmt::format("{} true values for {} elements of the first output", labels.size(), elements));
+  }
+  const std::int64_t classes = labels.size() == 0 ? 0 : elements / labels.size();
+  for (std::int64_t i = 0; i < labels.size(); ++i) {
+    const std::int64_t label = labels.integer(i);
+    if (label >= 0 && label < classes) continue;
+    return wrong(fmt::format("instance {} is of class {}, but the first output has classes 0 to {}",
+                             i, label, classes - 1));
+  }
+  return {};
+}
+
+}  // namespace assay

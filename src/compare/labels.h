@@ -1,0 +1,16 @@
+// Labels: what is said to be true of each instance.
+#pragma once
+
+#include "base/result.h"
+#include "compare/spread.h"
+
+namespace assay {
+
+// A class an instance: whole numbers in one row. Anything else is the true first output.
+bool are_classes(const Tensor& labels);
+
+// Classes that the first output has, or as many true values as it has elements, over all pieces;
+// otherwise an Error of kind "usage".
+Result<void> check_labels(const Tensor& labels, const std::vector<std::vector<Spread>>& spreads);
+
+}  // namespace assay
