@@ -105,8 +105,8 @@ void add_suspects(const Model& model, const BackendRecord& record,
     finding.op = one.op;
     finding.detail = one.detail;
     finding.variant = one.variant;
-    const bool known = one.variant && one.variant->kind == Variant::Kind::difference;
-    finding.verdict = known ? Verdict::difference : Verdict::defect;
+    finding.profile = one.profile;
+    finding.verdict = one.verdict;
     finding.suspect = cut_out(one.node, one.inputs, model);
     findings.push_back(std::move(finding));
   }
@@ -160,6 +160,15 @@ void add_change(const Subject& subject, Backend& backend, const BackendRecord& r
   comparison.findings.push_back(std::move(finding));
 }
 
+// Whether the user's tolerances hold for every output, so that inner values do not matter.
+bool tolerated(const Subject& subject, const Comparison& comparison, const BackendRecord& record) {
+  const Graph& graph = subject.model->graph;
+  const bool given =
+      std::all_of(graph.outputs.begin(), graph.outputs.end(),
+                  [&](const NamedType& output) { return subject.criteria.tolerates(output.name); });
+  return given && excess_of(comparison, graph, record, comparison.piece) <= 1;
+}
+
 void look_inside(const Subject& subject, const Evaluator& evaluator, Backend& backend,
                  std::uint64_t seed, Comparison& comparison, BackendRecord& record) {
   record.watched = backend.run(make_job(subject, comparison.piece, true));
@@ -167,23 +176,18 @@ void look_inside(const Subject& subject, const Evaluator& evaluator, Backend& ba
     comparison.findings.push_back(refusal(record, record.watched));
     return;
   }
-  set_profile(profile_of(record.framework));
   Result<std::vector<Judgement>> judged =
-      judge(evaluator, subject.pieces[comparison.piece], tensors_of(record.watched), seed);
-  set_profile(nullptr);
+      judge(evaluator, subject.pieces[comparison.piece], tensors_of(record.watched), seed,
+            profile_of(record.name));
   if (!judged) return;
   record.judged = *std::move(judged);
-  add_suspects(*subject.model, record, comparison.findings);
+  if (!tolerated(subject, comparison, record)) {
+    add_suspects(*subject.model, record, comparison.findings);
+  }
   add_change(subject, backend, record, comparison);
 }
 
 }  // namespace
-
-std::string_view to_text(Verdict verdict) {
-  static constexpr std::string_view kNames[] = {"precision", "difference", "optimiser", "defect",
-                                                "unsupported"};
-  return kNames[static_cast<std::size_t>(verdict)];
-}
 
 const Value* BackendRecord::output(std::size_t piece, const std::string& name) const {
   return piece < plain.size() ? plain[piece].find(name) : nullptr;
@@ -207,7 +211,9 @@ Result<Comparison> compare(const Subject& subject, std::vector<std::unique_ptr<B
     Result<std::vector<Spread>> spread = rounding_spread(**evaluator, subject.pieces[i], seed);
     if (!spread) return spread.error();
     comparison.spreads.push_back(*std::move(spread));
+    apply(subject.criteria, subject.model->graph, comparison.spreads.back());
   }
+  if (Result<void> labels = check_labels(subject, comparison); !labels) return labels.error();
   for (const std::unique_ptr<Backend>& backend : backends) {
     progress(fmt::format("running {}", backend->name()));
     BackendRecord record{backend->name(), backend->identity().framework,
