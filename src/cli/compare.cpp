@@ -11,7 +11,10 @@
 #include "cli/compare_report.h"
 #include "cli/data_notes.h"
 #include "cli/model.h"
+#include "cli/survey_report.h"
 #include "cli/terminal.h"
+#include "compare/conformance.h"
+#include "compare/survey.h"
 #include "tensor/npy.h"
 
 namespace assay {
@@ -37,8 +40,9 @@ Examples:
 
 struct Options {
   std::string model, other, labels, output;
-  std::vector<std::string> backends;
+  std::vector<std::string> backends, relative, absolute, metrics;
   DataOptions data;
+  bool tests = false;
   double worker_timeout = 600;
 };
 
@@ -148,6 +152,10 @@ Result<ExitCode> run(Options& options, Report& report) {
   if (!pieces) return pieces.error();
   subject.pieces = *std::move(pieces);
   if (Result<void> labels = read_labels(options, subject); !labels) return labels.error();
+  Result<Criteria> criteria =
+      read_criteria(model->graph, options.relative, options.absolute, options.metrics);
+  if (!criteria) return criteria.error();
+  subject.criteria = *std::move(criteria);
   Result<std::vector<std::unique_ptr<Backend>>> backends =
       open_backends(options.backends, report.common(), options.worker_timeout);
   if (!backends) return backends.error();
@@ -177,6 +185,22 @@ Result<ExitCode> run(Options& options, Report& report) {
   return inconsistent || !comparison->findings.empty() ? ExitCode::found : ExitCode::clean;
 }
 
+Result<ExitCode> run_survey(const Options& options, Report& report) {
+  const Result<std::vector<std::filesystem::path>> folders = find_tests(options.model);
+  if (!folders) return folders.error();
+  Result<std::vector<std::unique_ptr<Backend>>> backends =
+      open_backends(options.backends, report.common(), options.worker_timeout);
+  if (!backends) return backends.error();
+  SurveyReport told;
+  ProgressLine progress("compare");
+  survey(*folders, *backends, report.common().seed, [&](const SurveyCase& one) {
+    progress.show(told.cases(), folders->size(), one.id);
+    told.add(one);
+  });
+  told.finish(report.document, report.text);
+  return told.found() ? ExitCode::found : ExitCode::clean;
+}
+
 Action configure(CLI::App& app) {
   auto options = std::make_shared<Options>();
   app.add_option("MODEL", options->model, "The model")->required()->type_name("");
@@ -189,13 +213,26 @@ Action configure(CLI::App& app) {
       ->type_name("DATA");
   app.add_option("--labels", options->labels, "The truth: a class an instance, or values")
       ->type_name("L.npy");
+  app.add_option("--rtol", options->relative, "Relative tolerance in the place of the bound")
+      ->allow_extra_args(false)
+      ->type_name("[OUTPUT=]N");
+  app.add_option("--atol", options->absolute, "Absolute tolerance in the place of the bound")
+      ->allow_extra_args(false)
+      ->type_name("[OUTPUT=]N");
+  app.add_option("--metric", options->metrics, "bound, mad, class, l2 or cosine")
+      ->allow_extra_args(false)
+      ->type_name("[OUTPUT=]METRIC");
+  app.add_flag("--tests", options->tests,
+               "MODEL is a folder of ONNX backend tests: compare on each, with its own data");
   app.add_flag("--random", options->data.random, "Draw the inputs that are not given");
   app.add_option("--output", options->output, "Write each suspect as an ONNX backend test there")
       ->type_name("FOLDER");
   app.add_option("--worker-timeout", options->worker_timeout,
                  "Most seconds that a worker may take for a run (default: 600)")
       ->type_name("SECONDS");
-  return [options](Report& report) { return run(*options, report); };
+  return [options](Report& report) {
+    return options->tests ? run_survey(*options, report) : run(*options, report);
+  };
 }
 
 }  // namespace

@@ -13,20 +13,23 @@ using Json = nlohmann::ordered_json;
 
 const Judgement* judgement_of(const Comparison& comparison, const std::string& backend,
                               const std::string& node) {
+  const Judgement* worst = nullptr;
   for (const BackendRecord& record : comparison.backends) {
     if (record.name != backend) continue;
     for (const Judgement& one : record.judged) {
-      if (one.layer == node && !one.inside) return &one;
+      if (one.layer == node && (!worst || one.verdict > worst->verdict)) worst = &one;
     }
   }
-  return nullptr;
+  return worst;
 }
 
-// The verdict of a layer in a pair: of whichever side is outside its bound.
+// The verdict of a layer in a pair: of whichever side is farther from its bound.
 const Judgement* suspect_in(const Comparison& comparison, const PairMap& map,
                             const std::string& node) {
+  const Judgement* first = judgement_of(comparison, map.a, node);
   const Judgement* second = judgement_of(comparison, map.b, node);
-  return second ? second : judgement_of(comparison, map.a, node);
+  if (!first || !second) return first ? first : second;
+  return first->verdict > second->verdict ? first : second;
 }
 
 Json pair_json(const PairRow& pair) {
@@ -40,6 +43,8 @@ Json pair_json(const PairRow& pair) {
       {"max", number_json(pair.largest)},
       {"inconsistent", pair.inconsistent()},
       {"pattern", pair.pattern},
+      {"output", pair.output},
+      {"ties", pair.ties},
       {"tolerance", {{"rtol", number_json(pair.relative)}, {"atol", number_json(pair.absolute)}}}};
 }
 
@@ -52,10 +57,9 @@ Json map_json(const ComparisonReport& report, const PairMap& map) {
                  {"delta", number_json(layer.delta)},
                  {"rate", number_json(layer.rate)},
                  {"highlighted", layer.highlighted},
-                 {"verdict", !suspect           ? "precision"
-                             : suspect->variant ? "difference"
-                                                : "defect"}};
+                 {"verdict", to_text(suspect ? suspect->verdict : Verdict::precision)}};
     if (suspect && suspect->variant) json["variant"] = suspect->variant->name;
+    if (suspect && !suspect->profile.empty()) json["profile"] = suspect->profile;
     layers.push_back(std::move(json));
   }
   return {{"pair", {map.a, map.b}}, {"instance", report.comparison.piece}, {"layers", layers}};
@@ -71,6 +75,7 @@ Json finding_json(const ComparisonFinding& finding, std::size_t number, const st
                {"detail", finding.detail},
                {"test", test}};
   if (finding.variant) json["variant"] = finding.variant->name;
+  if (!finding.profile.empty()) json["profile"] = finding.profile;
   if (finding.signal) json["signal"] = finding.signal;
   return json;
 }
@@ -80,11 +85,22 @@ std::string finding_text(const ComparisonFinding& finding, const Style& style) {
                           ? ""
                           : fmt::format(" at {}{}", printable(finding.node),
                                         finding.op.empty() ? "" : " (" + finding.op + ")");
-  std::string why = finding.variant ? fmt::format(", explained by {}", finding.variant->name) : "";
+  const std::string_view reason = finding.variant ? finding.variant->name : finding.profile;
+  std::string why = reason.empty() ? "" : fmt::format(", explained by {}", reason);
   return fmt::format("  {} {}: {}{}{}\n    {}\n", style.bold(finding.backend),
                      finding.verdict == Verdict::defect ? style.bad(to_text(finding.verdict))
                                                         : style.warn(to_text(finding.verdict)),
                      finding.kind, where, why, finding.detail);
+}
+
+// " (2 tie, 1 suspicious)": what is inside the bounds and yet worth a look.
+std::string notable(const VerdictCounts& counts) {
+  std::string text;
+  for (const auto& [verdict, count] : counts) {
+    if (verdict != Verdict::suspicious && verdict != Verdict::tie) continue;
+    text += fmt::format("{}{} {}", text.empty() ? " (" : ", ", count, to_text(verdict));
+  }
+  return text.empty() ? text : text + ")";
 }
 
 std::string pairs_text(const Comparison& comparison, const Style& style) {
@@ -94,12 +110,19 @@ std::string pairs_text(const Comparison& comparison, const Style& style) {
                fmt::format("{} of {}", pair.triggering, pair.instances),
                fmt::format("largest {:.3g}", pair.largest),
                fmt::format("needs rtol {:.2g} or atol {:.2g}", pair.relative, pair.absolute),
+               pair.ties == 0 ? "" : fmt::format("{} ties", pair.ties),
                pair.inconsistent() ? style.bad("inconsistent") : style.good("consistent")});
   }
   return table.text();
 }
 
 }  // namespace
+
+Json verdicts_json(const VerdictCounts& counts) {
+  Json json = Json::object();
+  for (const auto& [verdict, count] : counts) json[std::string(to_text(verdict))] = count;
+  return json;
+}
 
 void fill_document(const ComparisonReport& report, Json& document) {
   const Comparison& comparison = report.comparison;
@@ -108,7 +131,8 @@ void fill_document(const ComparisonReport& report, Json& document) {
     backends.push_back({{"name", record.name},
                         {"version", record.version},
                         {"answered", record.alive},
-                        {"judged", record.judged.size()}});
+                        {"judged", record.judged.size()},
+                        {"verdicts", verdicts_json(count_verdicts(record.judged))}});
   }
   Json& crashes = document["crashes"] = Json::array();
   for (const ComparisonFinding& finding : comparison.findings) {
@@ -150,8 +174,9 @@ std::string to_page(const ComparisonReport& report) {
     if (record.judged.empty()) continue;
     const auto inside = std::count_if(record.judged.begin(), record.judged.end(),
                                       [](const Judgement& one) { return one.inside; });
-    page += fmt::format("{} {}: {} of {} inner values inside the bounds of their nodes\n",
-                        record.name, record.version, inside, record.judged.size());
+    page += fmt::format("{} {}: {} of {} inner values inside the bounds of their nodes{}\n",
+                        record.name, record.version, inside, record.judged.size(),
+                        notable(count_verdicts(record.judged)));
   }
   if (comparison.findings.empty()) return page + style.good("nothing found") + "\n";
   page += style.bold("findings") + "\n";

@@ -95,8 +95,8 @@ void add_suspects(const Model& model, const BackendRecord& record,
     finding.op = one.op;
     finding.detail = one.detail;
     finding.variant = one.variant;
-    const bool known = one.variant && one.variant->kind == Variant::Kind::difference;
-    finding.verdict = known ? Verdict::difference : Verdict::defect;
+    finding.profile = one.profile;
+    finding.verdict = one.verdict;
     finding.suspect = cut_out(one.node, one.inputs, model);
     findings.push_back(std::move(finding));
   }
@@ -150,6 +150,15 @@ void add_change(const Subject& subject, Backend& backend, const BackendRecord& r
   comparison.findings.push_back(std::move(finding));
 }
 
+// Whether the user's tolerances hold for every output, so that inner values do not matter.
+bool tolerated(const Subject& subject, const Comparison& comparison, const BackendRecord& record) {
+  const Graph& graph = subject.model->graph;
+  const bool given =
+      std::all_of(graph.outputs.begin(), graph.outputs.end(),
+                  [&](const NamedType& output) { return subject.criteria.tolerates(output.name); });
+  return given && excess_of(comparison, graph, record, comparison.piece) <= 1;
+}
+
 // How many bytes of inner values may be here at once: each backend's, and what judging makes of
 // them.
 std::uint64_t most_bytes(std::size_t backends) { return memory_limit() / (8 * (backends + 1)); }
@@ -159,10 +168,8 @@ void judge_look(const Subject& subject, const Evaluator& evaluator, const Look& 
                 BackendRecord& record) {
   const std::map<std::string, Tensor> shown = tensors_of(answer);
   const std::vector<bool> only = nodes_to_judge(subject.model->graph, look, shown);
-  set_profile(profile_of(record.framework));
-  Result<std::vector<Judgement>> judged =
-      judge(evaluator, subject.pieces[comparison.piece], shown, seed, &only);
-  set_profile(nullptr);
+  Result<std::vector<Judgement>> judged = judge(evaluator, subject.pieces[comparison.piece], shown,
+                                                seed, profile_of(record.name), &only);
   if (!judged) return;
   std::move(judged->begin(), judged->end(), std::back_inserter(record.judged));
 }
@@ -226,12 +233,6 @@ std::string_view finding_kind(Outcome outcome) {
   }
 }
 
-std::string_view to_text(Verdict verdict) {
-  static constexpr std::string_view kNames[] = {"precision", "difference", "optimiser", "defect",
-                                                "unsupported"};
-  return kNames[static_cast<std::size_t>(verdict)];
-}
-
 const Value* BackendRecord::output(std::size_t piece, const std::string& name) const {
   return piece < plain.size() ? plain[piece].find(name) : nullptr;
 }
@@ -259,11 +260,11 @@ Result<Comparison> compare(const Subject& subject, std::vector<std::unique_ptr<B
         rounding_spread(**evaluator, subject.pieces[i], options.seed, observer);
     if (!spread) return spread.error();
     comparison.spreads.push_back(*std::move(spread));
+    apply(subject.criteria, subject.model->graph, comparison.spreads.back());
   }
-  if (subject.labels) {
-    if (Result<void> right = check_labels(*subject.labels, comparison.spreads); !right) {
-      return right.error();
-    }
+  if (Result<void> right = check_labels(subject.labels, subject.criteria, comparison.spreads);
+      !right) {
+    return right.error();
   }
   for (const std::unique_ptr<Backend>& backend : backends) {
     options.progress(fmt::format("running {}", backend->name()));
@@ -278,7 +279,9 @@ Result<Comparison> compare(const Subject& subject, std::vector<std::unique_ptr<B
   for (std::size_t i = 0; i < backends.size(); ++i) {
     const BackendRecord& record = comparison.backends[i];
     if (!record.alive || !record.looked_into || record.name == "reference") continue;
-    add_suspects(*subject.model, record, comparison.findings);
+    if (!tolerated(subject, comparison, record)) {
+      add_suspects(*subject.model, record, comparison.findings);
+    }
     add_change(subject, *backends[i], record, comparison);
   }
   comparison.pairs = compare_pairs(subject, comparison);

@@ -1,5 +1,7 @@
 #include "compare/labels.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace assay {
@@ -36,6 +38,18 @@ Result<void> check_labels(const Tensor& labels, const std::vector<std::vector<Sp
                              i, label, classes - 1));
   }
   return {};
+}
+
+Result<void> check_labels(const std::optional<Tensor>& labels, const Criteria& criteria,
+                          const std::vector<std::vector<Spread>>& spreads) {
+  const bool ranks = std::any_of(
+      criteria.metrics.begin(), criteria.metrics.end(), [](const auto& entry) {
+        return std::count(entry.second.begin(), entry.second.end(), Metric::class_rank) > 0;
+      });
+  if (ranks && !(labels && are_classes(*labels))) {
+    return wrong("the metric class needs a class for each instance");
+  }
+  return labels ? check_labels(*labels, spreads) : Result<void>();
 }
 
 }  // namespace assay

@@ -5,6 +5,8 @@
 #include <limits>
 #include <random>
 
+#include "compare/agreement.h"
+
 namespace assay {
 namespace {
 
@@ -57,14 +59,9 @@ void find_tolerances(Spread& spread) {
 }  // namespace
 
 double Spread::excess(const Value& found, std::size_t* where) const {
-  if (!has_reals(value)) {
-    return found.is_tensor() && value.is_tensor() && identical(found.tensor(), value.tensor())
-               ? 0
-               : (value.is_tensor() ? kInfinity : 0);
-  }
-  if (!found.is_tensor() || found.type() != value.type() || found.shape() != value.shape()) {
-    return kInfinity;
-  }
+  if (!has_reals(value)) return open || agrees(value, found, {}).agrees ? 0 : kInfinity;
+  if (!found.is_tensor() || found.type() != value.type()) return kInfinity;
+  if (found.shape() != value.shape()) return open ? 0 : kInfinity;
   const std::vector<double> center = value.tensor().reals(), other = found.tensor().reals();
   double worst = 0;
   for (std::size_t i = 0; i < center.size(); ++i) {
@@ -110,9 +107,15 @@ Result<std::vector<Spread>> rounding_spread(const Evaluator& evaluator,
     const Result<std::vector<Value>> drawn = evaluator.run(inputs, options);
     if (!drawn) return drawn.error();
     for (std::size_t i = 0; i < spreads.size(); ++i) {
-      const bool same = has_reals(spreads[i].value) && (*drawn)[i].is_tensor() &&
-                        (*drawn)[i].shape() == spreads[i].value.shape();
-      if (same) widen((*drawn)[i].tensor(), spreads[i]);
+      const Value& other = (*drawn)[i];
+      if (!has_reals(spreads[i].value)) {
+        spreads[i].open = spreads[i].open || !agrees(spreads[i].value, other, {}).agrees;
+      } else if (other.is_tensor() && other.shape() == spreads[i].value.shape()) {
+        widen(other.tensor(), spreads[i]);
+      } else {
+        spreads[i].open = true;
+        spreads[i].allowance.assign(spreads[i].allowance.size(), kInfinity);
+      }
     }
   }
   for (Spread& spread : spreads) {

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "patterns/array.h"
+#include "scalar/tier.h"
 
 namespace assay {
 
@@ -36,6 +37,7 @@ Meaning custom(Pattern pattern, std::function<void(Call&)> evaluate) {
             try {
               run(call);
             } catch (const InexactDecision&) {
+              note_open_decision();
               answer_unknown(call);
             }
           },
