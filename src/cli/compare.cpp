@@ -1,4 +1,5 @@
 // assay compare: one model on several backends, with a verdict that has a reason.
+#include <chrono>
 #include <filesystem>
 
 #include <CLI/CLI.hpp>
@@ -9,6 +10,9 @@
 #include "cli/model.h"
 #include "cli/terminal.h"
 #include "formats/text_case.h"
+#include "generated/version.h"
+#include "report/comparison_map.h"
+#include "report/report_file.h"
 #include "tensor/npy.h"
 
 namespace assay {
@@ -25,11 +29,12 @@ are computed as well; without them the reference's outputs stand for the truth.
 Examples:
   assay compare model.onnx --backends reference,onnxruntime --random
   assay compare model.onnx --backends onnxruntime,torch --data digits.npz --labels labels.npy
-  assay compare model.onnx --backends onnxruntime,openvino --random --output suspects)";
+  assay compare model.onnx --backends onnxruntime,openvino --random --output suspects
+  assay compare model.onnx --backends reference,onnxruntime --random --report report.html)";
 
 struct Options {
   std::string model, labels, output;
-  std::vector<std::string> backends;
+  std::vector<std::string> backends, reports;
   DataOptions data;
   double worker_timeout = 600;
 };
@@ -141,7 +146,31 @@ Result<std::string> write_test(const ComparisonFinding& finding, std::size_t num
   return target.string();
 }
 
+Result<void> check_reports(const Options& options) {
+  for (const std::string& path : options.reports) {
+    if (Result<void> named = check_report_name(path); !named) return named;
+  }
+  return {};
+}
+
+// The document that --json prints, and what only a page shows.
+Result<void> write_reports(const Options& options, const Model& model, const Comparison& comparison,
+                           const Report& report, std::chrono::steady_clock::time_point start) {
+  if (options.reports.empty()) return {};
+  const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
+  nlohmann::ordered_json document = {
+      {"assay", kVersion}, {"command", "compare"}, {"seconds", passed.count()}};
+  document.update(report.document);
+  add_comparison_map(model, options.model, comparison, document);
+  for (const std::string& path : options.reports) {
+    if (Result<void> written = write_report(document, path); !written) return written;
+  }
+  return {};
+}
+
 Result<ExitCode> run(Options& options, Report& report) {
+  if (Result<void> named = check_reports(options); !named) return named.error();
+  const auto start = std::chrono::steady_clock::now();
   options.data.seed = report.common().seed;
   Result<std::shared_ptr<const Model>> model = read_valid_model(options.model);
   if (!model) return model.error();
@@ -172,6 +201,8 @@ Result<ExitCode> run(Options& options, Report& report) {
   }
   fill_document(told, report.document);
   report.text = to_page(told);
+  Result<void> written = write_reports(options, **model, *comparison, report, start);
+  if (!written) return written.error();
   const bool inconsistent = std::any_of(comparison->pairs.begin(), comparison->pairs.end(),
                                         [](const PairRow& pair) { return pair.inconsistent(); });
   return inconsistent || !comparison->findings.empty() ? ExitCode::found : ExitCode::clean;
@@ -192,6 +223,10 @@ Action configure(CLI::App& app) {
   app.add_flag("--random", options->data.random, "Draw the inputs that are not given");
   app.add_option("--output", options->output, "Write each suspect as an ONNX backend test there")
       ->type_name("FOLDER");
+  app.add_option("--report", options->reports,
+                 "Write a report there: .html (a page), .sarif or .xml (JUnit)")
+      ->allow_extra_args(false)
+      ->type_name("FILE");
   app.add_option("--worker-timeout", options->worker_timeout,
                  "Most seconds that a worker may take for a run (default: 600)")
       ->type_name("SECONDS");
