@@ -1,4 +1,5 @@
 // assay compare: one model on several backends, with a verdict that has a reason.
+#include <chrono>
 #include <filesystem>
 
 #include <CLI/CLI.hpp>
@@ -15,6 +16,9 @@
 #include "cli/terminal.h"
 #include "compare/conformance.h"
 #include "compare/survey.h"
+#include "generated/version.h"
+#include "report/comparison_map.h"
+#include "report/report_file.h"
 #include "tensor/npy.h"
 
 namespace assay {
@@ -36,11 +40,12 @@ Examples:
   assay compare model.onnx --backends reference,onnxruntime --random
   assay compare model.onnx --backends onnxruntime,torch --data digits.npz --labels labels.npy
   assay compare model.onnx --backends onnxruntime,openvino --random --output suspects
+  assay compare model.onnx --backends reference,onnxruntime --random --report report.html
   assay compare before.onnx after.onnx --random)";
 
 struct Options {
   std::string model, other, labels, output;
-  std::vector<std::string> backends, relative, absolute, metrics;
+  std::vector<std::string> backends, relative, absolute, metrics, reports;
   DataOptions data;
   bool tests = false;
   double worker_timeout = 600;
@@ -121,7 +126,31 @@ Result<std::vector<std::string>> write_tests(const std::vector<ComparisonFinding
   return written;
 }
 
+Result<void> check_reports(const Options& options) {
+  for (const std::string& path : options.reports) {
+    if (Result<void> named = check_report_name(path); !named) return named;
+  }
+  return {};
+}
+
+// The document that --json prints, and what only a page shows.
+Result<void> write_reports(const Options& options, const Model& model, const Comparison& comparison,
+                           const Report& report, std::chrono::steady_clock::time_point start) {
+  if (options.reports.empty()) return {};
+  const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
+  nlohmann::ordered_json document = {
+      {"assay", kVersion}, {"command", "compare"}, {"seconds", passed.count()}};
+  document.update(report.document);
+  add_comparison_map(model, options.model, comparison, document);
+  for (const std::string& path : options.reports) {
+    if (Result<void> written = write_report(document, path); !written) return written;
+  }
+  return {};
+}
+
 Result<ExitCode> run(Options& options, Report& report) {
+  if (Result<void> named = check_reports(options); !named) return named.error();
+  const auto start = std::chrono::steady_clock::now();
   options.data.seed = report.common().seed;
   if (!options.other.empty()) {
     if (!options.labels.empty()) {
@@ -180,6 +209,8 @@ Result<ExitCode> run(Options& options, Report& report) {
   fill_document(told, report.document);
   for (const std::string& note : notes) report.text += fmt::format("note: {}\n", note);
   report.text += to_page(told);
+  Result<void> written = write_reports(options, *model, *comparison, report, start);
+  if (!written) return written.error();
   const bool inconsistent = std::any_of(comparison->pairs.begin(), comparison->pairs.end(),
                                         [](const PairRow& pair) { return pair.inconsistent(); });
   return inconsistent || !comparison->findings.empty() ? ExitCode::found : ExitCode::clean;
@@ -227,6 +258,10 @@ Action configure(CLI::App& app) {
   app.add_flag("--random", options->data.random, "Draw the inputs that are not given");
   app.add_option("--output", options->output, "Write each suspect as an ONNX backend test there")
       ->type_name("FOLDER");
+  app.add_option("--report", options->reports,
+                 "Write a report there: .html (a page), .sarif or .xml (JUnit)")
+      ->allow_extra_args(false)
+      ->type_name("FILE");
   app.add_option("--worker-timeout", options->worker_timeout,
                  "Most seconds that a worker may take for a run (default: 600)")
       ->type_name("SECONDS");
