@@ -8,6 +8,7 @@
 #include "cli/compare_report.h"
 #include "cli/model.h"
 #include "cli/terminal.h"
+#include "localize/optimiser.h"
 #include "tensor/npy.h"
 
 namespace assay {
@@ -150,11 +151,12 @@ Result<ExitCode> run(Options& options, Report& report) {
   if (!backends) return backends.error();
   ProgressLine progress("compare");
   std::size_t step = 0;
-  const Result<Comparison> comparison =
-      compare(subject, *backends, report.common().seed, [&](const std::string& what) {
-        progress.show(step++, subject.pieces.size() + 2 * backends->size(), what);
-      });
+  const auto show = [&](const std::string& what) {
+    progress.show(step++, subject.pieces.size() + 3 * backends->size(), what);
+  };
+  Result<Comparison> comparison = compare(subject, *backends, report.common().seed, show);
   if (!comparison) return comparison.error();
+  localise_optimisers(subject, *backends, report.common().seed, show, *comparison);
   Result<std::vector<std::string>> tests = write_tests(comparison->findings, options.output);
   if (!tests) return tests.error();
   const ComparisonReport told{*comparison, (*model)->graph, localise(*comparison, (*model)->graph),

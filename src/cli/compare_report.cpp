@@ -1,6 +1,7 @@
 #include "cli/compare_report.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "cli/terminal.h"
 #include "cli/value_report.h"
@@ -72,6 +73,11 @@ Json finding_json(const ComparisonFinding& finding, std::size_t number, const st
                {"test", test}};
   if (finding.variant) json["variant"] = finding.variant->name;
   if (finding.signal) json["signal"] = finding.signal;
+  if (!finding.passes.empty()) {
+    json["pass"] = finding.passes.front();
+    json["passes"] = finding.passes;
+    json["passes_cure"] = finding.any_pass ? "any" : "all";
+  }
   return json;
 }
 
@@ -81,6 +87,10 @@ std::string finding_text(const ComparisonFinding& finding, const Style& style) {
                           : fmt::format(" at {}{}", printable(finding.node),
                                         finding.op.empty() ? "" : " (" + finding.op + ")");
   std::string why = finding.variant ? fmt::format(", explained by {}", finding.variant->name) : "";
+  if (!finding.passes.empty()) {
+    why += fmt::format(", cured without {}",
+                       fmt::join(finding.passes, finding.any_pass ? " or " : " and "));
+  }
   return fmt::format("  {} {}: {}{}{}\n    {}\n", style.bold(finding.backend),
                      finding.verdict == Verdict::defect ? style.bad(to_text(finding.verdict))
                                                         : style.warn(to_text(finding.verdict)),
