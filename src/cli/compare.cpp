@@ -8,6 +8,7 @@
 #include "cli/compare_report.h"
 #include "cli/model.h"
 #include "cli/terminal.h"
+#include "localize/bisect.h"
 #include "localize/optimiser.h"
 #include "tensor/npy.h"
 
@@ -25,11 +26,12 @@ are computed as well; without them the reference's outputs stand for the truth.
 Examples:
   assay compare model.onnx --backends reference,onnxruntime --random
   assay compare model.onnx --backends onnxruntime,torch --data digits.npz --labels labels.npy
-  assay compare model.onnx --backends onnxruntime,openvino --random --output suspects)";
+  assay compare model.onnx --backends onnxruntime,openvino --random --output suspects
+  assay compare model.onnx --backends onnxruntime-1.20.1 --random --bisect onnxruntime 1.19..1.31)";
 
 struct Options {
   std::string model, labels, output;
-  std::vector<std::string> backends;
+  std::vector<std::string> backends, bisect;
   DataOptions data;
   double worker_timeout = 600;
 };
@@ -85,12 +87,17 @@ Result<void> read_labels(const Options& options, Subject& subject) {
   return {};
 }
 
-Result<std::vector<std::unique_ptr<Backend>>> open_all(const Options& options,
-                                                       const Common& common) {
+BackendOptions how_to_run(const Options& options, const Common& common) {
   BackendOptions how;
   how.worker.threads = common.threads;
   how.worker.seed = common.seed;
   how.limits = {options.worker_timeout, common.memory_limit};
+  return how;
+}
+
+Result<std::vector<std::unique_ptr<Backend>>> open_all(const Options& options,
+                                                       const Common& common) {
+  const BackendOptions how = how_to_run(options, common);
   std::vector<std::unique_ptr<Backend>> backends;
   for (const std::string& name : options.backends) {
     Result<std::unique_ptr<Backend>> backend = open_backend(name, how);
@@ -133,8 +140,30 @@ Result<std::vector<std::string>> write_tests(const std::vector<ComparisonFinding
   return written;
 }
 
+Result<std::optional<ReleaseRange>> read_range(const Options& options) {
+  if (options.bisect.empty()) return std::optional<ReleaseRange>();
+  Result<ReleaseRange> range = parse_range(options.bisect[0], options.bisect[1]);
+  if (!range) return range.error();
+  return std::optional(*std::move(range));
+}
+
+// The releases that were asked for, beside the comparison.
+Result<void> bisect(const Options& options, const Subject& subject, const Comparison& comparison,
+                    const std::optional<ReleaseRange>& range, const ComparisonProgress& progress,
+                    Report& report) {
+  if (!range) return {};
+  const Result<ReleaseSearch> search =
+      bisect_releases(subject, comparison, *range, how_to_run(options, report.common()), progress);
+  if (!search) return search.error();
+  report.document["releases"] = to_json(*search, *range);
+  report.text += to_page(*search, *range);
+  return {};
+}
+
 Result<ExitCode> run(Options& options, Report& report) {
   options.data.seed = report.common().seed;
+  const Result<std::optional<ReleaseRange>> range = read_range(options);
+  if (!range) return range.error();
   Result<std::shared_ptr<const Model>> model = read_valid_model(options.model);
   if (!model) return model.error();
   Subject subject;
@@ -163,6 +192,9 @@ Result<ExitCode> run(Options& options, Report& report) {
                               *std::move(tests)};
   fill_document(told, report.document);
   report.text = to_page(told);
+  if (Result<void> done = bisect(options, subject, *comparison, *range, show, report); !done) {
+    return done.error();
+  }
   const bool inconsistent = std::any_of(comparison->pairs.begin(), comparison->pairs.end(),
                                         [](const PairRow& pair) { return pair.inconsistent(); });
   return inconsistent || !comparison->findings.empty() ? ExitCode::found : ExitCode::clean;
@@ -183,6 +215,10 @@ Action configure(CLI::App& app) {
   app.add_flag("--random", options->data.random, "Draw the inputs that are not given");
   app.add_option("--output", options->output, "Write each suspect as an ONNX backend test there")
       ->type_name("FOLDER");
+  app.add_option("--bisect", options->bisect,
+                 "Name the first bad and the first good release, installing what that takes")
+      ->expected(2)
+      ->type_name("BACKEND A..B");
   app.add_option("--worker-timeout", options->worker_timeout,
                  "Most seconds that a worker may take for a run (default: 600)")
       ->type_name("SECONDS");

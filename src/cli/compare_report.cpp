@@ -169,4 +169,35 @@ std::string to_page(const ComparisonReport& report) {
   return page;
 }
 
+Json to_json(const ReleaseSearch& search, const ReleaseRange& range) {
+  const auto name = [](const std::optional<std::string>& release) {
+    return release ? Json(*release) : Json(nullptr);
+  };
+  Json tried = Json::array();
+  for (const ReleaseTrial& trial : search.tried) {
+    tried.push_back({{"release", trial.release},
+                     {"verdict", to_text(trial.verdict)},
+                     {"detail", trial.detail}});
+  }
+  return {{"backend", range.backend.text},
+          {"first_bad", name(search.first_bad)},
+          {"first_good", name(search.first_good)},
+          {"earlier", search.earlier},
+          {"tried", tried},
+          {"note", search.note}};
+}
+
+std::string to_page(const ReleaseSearch& search, const ReleaseRange& range) {
+  std::string page;
+  for (const ReleaseTrial& trial : search.tried) {
+    page +=
+        fmt::format("  {} {}: {}{}\n", range.backend.text, trial.release, to_text(trial.verdict),
+                    trial.detail.empty() ? "" : ", " + printable(trial.detail));
+  }
+  page += fmt::format("{}: first bad release {}{}, first good release after it {}\n",
+                      range.backend.text, search.first_bad.value_or("none"),
+                      search.earlier ? " or earlier" : "", search.first_good.value_or("none"));
+  return search.note.empty() ? page : page + "  " + search.note + "\n";
+}
+
 }  // namespace assay

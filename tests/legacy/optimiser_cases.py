@@ -40,7 +40,7 @@ class Network:
             graph, opset_imports=[helper.make_opsetid("", self.opset)], ir_version=8
         )
         onnx.save(model, folder / "model.onnx")
-        np.savez(folder / "data.npz", **self.feed)
+        np.savez(folder / "data.npz", allow_pickle=False, **self.feed)
         return folder / "model.onnx", folder / "data.npz"
 
 
@@ -67,10 +67,10 @@ def drawn(*shape: int, seed: int = 0) -> Array:
 
 
 def requantised_weights() -> Network:
-    """Negative int8 weights without a zero point, dequantised and then reshaped."""
-    held = {
+    """Return negative int8 weights without a zero point, dequantised and then reshaped."""
+    held: dict[str, Array] = {
         "w": np.array([12, -45, 7, -3], np.int8),
-        "scale": np.float32(0.02).reshape(()),
+        "scale": np.array(0.02, np.float32),
         "shape": np.array([2, 2], np.int64),
     }
     nodes = [
@@ -82,7 +82,7 @@ def requantised_weights() -> Network:
 
 
 def idle_transpose(first: bool) -> Network:
-    """A Transpose that moves nothing, before one of the factors of a Gemm."""
+    """Return a Transpose that moves nothing, before one of the factors of a Gemm."""
     factors = ["t", "w"] if first else ["x", "t"]
     nodes = [
         node("Transpose", ["x" if first else "w"], ["t"], perm=[0, 1], name="idle"),
@@ -93,7 +93,7 @@ def idle_transpose(first: bool) -> Network:
 
 
 def padded_pool(op: str, x: Array, around: Sequence[int], **attributes: Any) -> Network:
-    """A Pad with zeros before a pool, in the middle of a network."""
+    """Return a Pad with zeros before a pool, in the middle of a network."""
     nodes = [
         node("Abs", ["x"], ["a"], name="before"),
         node("Neg", ["a"], ["n"], name="negate"),
@@ -107,7 +107,7 @@ def padded_pool(op: str, x: Array, around: Sequence[int], **attributes: Any) -> 
 
 
 def permuted_key() -> Network:
-    """Attention whose key is permuted by more than a transposition."""
+    """Return attention whose key is permuted by more than a transposition."""
     nodes = [
         node("Transpose", ["k"], ["kt"], perm=[0, 2, 3, 1], name="permute"),
         node("MatMul", ["q", "kt"], ["s"], name="scores"),
@@ -116,22 +116,22 @@ def permuted_key() -> Network:
         node("MatMul", ["p", "v"], ["y"], name="mix"),
     ]
     feed = {name: 4 * drawn(1, 4, 4, 8, seed=i) - 2 for i, name in enumerate("qkv")}
-    return Network(nodes, [("y", TensorProto.FLOAT)], feed, {"two": np.float32(2).reshape(())})
+    return Network(nodes, [("y", TensorProto.FLOAT)], feed, {"two": np.array(2, np.float32)})
 
 
 def inverse_pair(nodes: Sequence[NodeProto], x: Array) -> Network:
-    """Operators that undo each other over the real numbers, but not here."""
+    """Return operators that undo each other over the real numbers, but not here."""
     return Network(nodes, [("y", TensorProto.FLOAT)], {"x": x}, {})
 
 
 def log_of_exp() -> Network:
-    """The exponential overflows."""
+    """Return a pair of which the exponential overflows."""
     nodes = [node("Exp", ["x"], ["e"], name="exp"), node("Log", ["e"], ["y"], name="log")]
     return inverse_pair(nodes, reals(88, 89, 200))
 
 
 def root_of_square() -> Network:
-    """The square overflows."""
+    """Return a pair of which the square overflows."""
     nodes = [
         node("Mul", ["x", "x"], ["s"], name="square"),
         node("Abs", ["s"], ["a"], name="abs"),
@@ -141,13 +141,13 @@ def root_of_square() -> Network:
 
 
 def log_of_power() -> Network:
-    """A negative number to the power of itself is none."""
+    """Return a pair whose power is no number, of a negative one."""
     nodes = [node("Pow", ["x", "x"], ["p"], name="power"), node("Log", ["p"], ["y"], name="log")]
     return inverse_pair(nodes, reals(-1.5))
 
 
 def overflowed_product() -> Network:
-    """The absolute value of an int8 product that has overflowed."""
+    """Return the absolute value of an int8 product that has overflowed."""
     nodes = [
         node("Mul", ["b", "b"], ["p"], name="product"),
         node("Less", ["p", "zero"], ["c"], name="negative"),
@@ -159,7 +159,7 @@ def overflowed_product() -> Network:
 
 
 def variance_of_equals() -> Network:
-    """The variance of large numbers that are all the same."""
+    """Return the variance of large numbers that are all the same."""
     nodes = [
         node("ReduceMean", ["x"], ["m"], axes=[1], keepdims=1, name="mean"),
         node("Sub", ["x", "m"], ["d"], name="deviation"),
@@ -170,7 +170,7 @@ def variance_of_equals() -> Network:
 
 
 def square_pool(op: str, size: int, pads: Sequence[int] = (), **attributes: Any) -> Network:
-    """A padded square before a pool of 2 by 2."""
+    """Return a padded square before a pool of 2 by 2."""
     more = {"pads": list(pads)} if pads else {}
     x = np.full((1, 1, size, size), 5, np.float32)
     return padded_pool(op, x, [0, 0, 1, 1, 0, 0, 1, 1], kernel_shape=[2, 2], **more, **attributes)

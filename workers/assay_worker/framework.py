@@ -7,7 +7,6 @@ from . import control, table
 from .failure import Failed, Unsupported
 from .program import Evaluation, Program
 
-
 EVERY_PASS = "*"
 
 

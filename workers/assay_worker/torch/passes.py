@@ -20,8 +20,8 @@ class Passes(object):
 
     def __init__(self):
         """Put a guard before every pass."""
-        import torch._inductor.config as config
-        import torch._inductor.pattern_matcher as matcher
+        from torch._inductor import config
+        from torch._inductor import pattern_matcher as matcher
 
         self.config, self.off, self.applied, self.patch = config, set(), [], None
         for name in _ENTRIES:
@@ -105,8 +105,8 @@ def _origin(entry):
         for cell in getattr(function, "__closure__", None) or ():
             functions.append(cell.cell_contents)
     for function in functions:
-        function = getattr(function, "func", function)
-        place = getattr(function, "__module__", None) or ""
-        if callable(function) and ".fx_passes." in place:
+        plain = getattr(function, "func", function)
+        place = getattr(plain, "__module__", None) or ""
+        if callable(plain) and ".fx_passes." in place:
             return place.rpartition(".")[2]
     return "other"
