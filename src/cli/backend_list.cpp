@@ -19,13 +19,17 @@ Result<void> check_names(const std::vector<std::string>& names) {
   return {};
 }
 
-Result<std::vector<std::unique_ptr<Backend>>> open_backends(const std::vector<std::string>& names,
-                                                            const Common& common, double seconds) {
-  if (Result<void> checked = check_names(names); !checked) return checked.error();
+BackendOptions backend_options(const Common& common, double seconds) {
   BackendOptions how;
   how.worker.threads = common.threads;
   how.worker.seed = common.seed;
   how.limits = {seconds, common.memory_limit};
+  return how;
+}
+
+Result<std::vector<std::unique_ptr<Backend>>> open_backends(const std::vector<std::string>& names,
+                                                            const BackendOptions& how) {
+  if (Result<void> checked = check_names(names); !checked) return checked.error();
   std::vector<std::unique_ptr<Backend>> backends;
   for (const std::string& name : names) {
     Result<std::unique_ptr<Backend>> backend = open_backend(name, how);

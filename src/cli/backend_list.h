@@ -13,9 +13,11 @@ namespace assay {
 // Names that are not empty, and each once; otherwise an Error of kind "usage".
 Result<void> check_names(const std::vector<std::string>& names);
 
-// Started, in the order of their names; each run may take so many seconds. Errors are those of
-// check_names and open_backend.
+// How they run: with what the command line says of all commands; each run may take so many seconds.
+BackendOptions backend_options(const Common& common, double seconds);
+
+// Started, in the order of their names. Errors are those of check_names and open_backend.
 Result<std::vector<std::unique_ptr<Backend>>> open_backends(const std::vector<std::string>& names,
-                                                            const Common& common, double seconds);
+                                                            const BackendOptions& how);
 
 }  // namespace assay

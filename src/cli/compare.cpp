@@ -1,5 +1,4 @@
 // assay compare: one model on several backends, with a verdict that has a reason.
-#include <chrono>
 #include <filesystem>
 
 #include <CLI/CLI.hpp>
@@ -7,19 +6,15 @@
 
 #include "cli/backend_list.h"
 #include "cli/command.h"
+#include "cli/compare_backends.h"
 #include "cli/compare_files.h"
 #include "cli/compare_invalid.h"
-#include "cli/compare_report.h"
-#include "cli/data_notes.h"
-#include "cli/model.h"
 #include "cli/survey_report.h"
 #include "cli/terminal.h"
 #include "compare/conformance.h"
 #include "compare/survey.h"
-#include "generated/version.h"
-#include "report/comparison_map.h"
 #include "report/report_file.h"
-#include "tensor/npy.h"
+#include "validate/validate.h"
 
 namespace assay {
 namespace {
@@ -41,186 +36,44 @@ Examples:
   assay compare model.onnx --backends onnxruntime,torch --data digits.npz --labels labels.npy
   assay compare model.onnx --backends onnxruntime,openvino --random --output suspects
   assay compare model.onnx --backends reference,onnxruntime --random --report report.html
+  assay compare model.onnx --backends onnxruntime-1.20.1 --random --bisect onnxruntime 1.19..1.31
   assay compare before.onnx after.onnx --random)";
 
-struct Options {
-  std::string model, other, labels, output;
-  std::vector<std::string> backends, relative, absolute, metrics, reports;
-  DataOptions data;
-  bool tests = false;
-  double worker_timeout = 600;
-};
-
-// As many instances at a time as the model takes.
-Result<std::vector<std::vector<Value>>> cut_into_pieces(const Graph& graph,
-                                                        const Options& options) {
-  Graph relaxed = graph;
-  std::int64_t taken = 0;  // instances that the model takes at once; 0: any number
-  for (NamedType& input : relaxed.inputs) {
-    if (!input.type.is_tensor() || !input.type.dims || input.type.dims->empty()) continue;
-    Dim& first = input.type.dims->front();
-    if (first.known()) taken = std::max<std::int64_t>(first.value, 1);
-    if (!options.data.inputs.empty()) first = Dim();
-  }
-  Result<std::vector<Value>> all = read_inputs(relaxed, options.data);
-  if (!all) return all.error();
-  std::int64_t count = 0;
-  for (const Value& value : *all) {
-    if (value.is_tensor() && value.tensor().rank() > 0) {
-      count = std::max(count, value.shape()[0]);
-    }
-  }
-  if (taken == 0 || count <= taken) return std::vector<std::vector<Value>>{*std::move(all)};
-  std::vector<std::vector<Value>> pieces;
-  if (count % taken != 0) {
-    return Error{"usage",
-                 fmt::format("{} instances do not divide among runs of {}, which is what the model "
-                             "takes at once",
-                             count, taken),
-                 options.data.inputs.front()};
-  }
-  for (std::int64_t start = 0; start < count; start += taken) {
-    std::vector<Value> piece;
-    for (const Value& value : *all) piece.push_back(slice_rows(value, start, taken, count));
-    pieces.push_back(std::move(piece));
-  }
-  return pieces;
-}
-
-Result<void> read_labels(const Options& options, Subject& subject) {
-  if (options.labels.empty()) return {};
-  Result<Tensor> labels = read_npy(options.labels);
-  if (!labels) return labels.error();
-  std::int64_t instances = 0;
-  for (const std::vector<Value>& piece : subject.pieces) {
-    for (const Value& value : piece) {
-      if (!value.is_tensor() || value.tensor().rank() == 0) continue;
-      instances += value.shape()[0];
-      break;
-    }
-  }
-  if (labels->rank() == 0 || labels->shape()[0] != instances) {
-    return Error{"usage",
-                 fmt::format("{}: {} labels for {} instances", options.labels,
-                             labels->rank() == 0 ? 0 : labels->shape()[0], instances),
-                 options.labels};
-  }
-  subject.labels = *std::move(labels);
-  return {};
-}
-
-// Puts each suspect into a folder of its own.
-Result<std::vector<std::string>> write_tests(const std::vector<ComparisonFinding>& findings,
-                                             const std::filesystem::path& folder) {
-  std::vector<std::string> written;
-  for (std::size_t i = 0; i < findings.size(); ++i) {
-    written.emplace_back();
-    if (folder.empty() || !findings[i].suspect) continue;
-    const std::filesystem::path target =
-        folder / fmt::format("F{}_{}", i + 1, findings[i].suspect->model.graph.name);
-    if (Result<void> done = write_backend_test(*findings[i].suspect, target); !done) {
-      return done.error();
-    }
-    written.back() = target.string();
-  }
-  return written;
-}
-
-Result<void> check_reports(const Options& options) {
-  for (const std::string& path : options.reports) {
+Result<void> check_reports(const CompareRequest& request) {
+  for (const std::string& path : request.reports) {
     if (Result<void> named = check_report_name(path); !named) return named;
   }
   return {};
 }
 
-// The document that --json prints, and what only a page shows.
-Result<void> write_reports(const Options& options, const Model& model, const Comparison& comparison,
-                           const Report& report, std::chrono::steady_clock::time_point start) {
-  if (options.reports.empty()) return {};
-  const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
-  nlohmann::ordered_json document = {
-      {"assay", kVersion}, {"command", "compare"}, {"seconds", passed.count()}};
-  document.update(report.document);
-  add_comparison_map(model, options.model, comparison, document);
-  for (const std::string& path : options.reports) {
-    if (Result<void> written = write_report(document, path); !written) return written;
+Result<ExitCode> run_files(const CompareRequest& request, Report& report) {
+  if (!request.labels.empty()) {
+    return Error{"usage", "--labels is for one model on several backends", request.labels};
   }
-  return {};
+  return compare_two_files(
+      {request.model, request.other, request.backends, request.data, request.worker_timeout},
+      report);
 }
 
-Result<ExitCode> run(Options& options, Report& report) {
-  if (Result<void> named = check_reports(options); !named) return named.error();
-  const auto start = std::chrono::steady_clock::now();
-  options.data.seed = report.common().seed;
-  if (!options.other.empty()) {
-    if (!options.labels.empty()) {
-      return Error{"usage", "--labels is for one model on several backends", options.labels};
-    }
-    return compare_two_files(
-        {options.model, options.other, options.backends, options.data, options.worker_timeout},
-        report);
-  }
-  if (options.backends.empty()) {
-    return Error{"usage", "--backends is needed: what runs the model", "--backends"};
-  }
-  Result<Model> read = read_model(options.model);
+Result<ExitCode> run_model(const CompareRequest& request, Report& report) {
+  Result<Model> read = read_model(request.model);
   if (!read) return read.error();
-  const auto model = std::make_shared<const Model>(*std::move(read));
-  Subject subject;
-  subject.model = model;
-  std::error_code ignored;
-  subject.path = std::filesystem::is_directory(options.model, ignored)
-                     ? options.model + "/model.onnx"
-                     : options.model;
+  auto model = std::make_shared<const Model>(*std::move(read));
   if (const ValidationResult validation = validate(*model); !validation.valid()) {
-    return compare_invalid_model(
-        {subject.path, *model, validation, options.backends, options.data, options.worker_timeout},
-        report);
+    return compare_invalid_model({model_file(request.model), *model, validation, request.backends,
+                                  request.data, request.worker_timeout},
+                                 report);
   }
-  Result<std::vector<std::vector<Value>>> pieces = cut_into_pieces(model->graph, options);
-  if (!pieces) return pieces.error();
-  subject.pieces = *std::move(pieces);
-  if (Result<void> labels = read_labels(options, subject); !labels) return labels.error();
-  Result<Criteria> criteria =
-      read_criteria(model->graph, options.relative, options.absolute, options.metrics);
-  if (!criteria) return criteria.error();
-  subject.criteria = *std::move(criteria);
-  Result<std::vector<std::unique_ptr<Backend>>> backends =
-      open_backends(options.backends, report.common(), options.worker_timeout);
-  if (!backends) return backends.error();
-  ProgressLine progress("compare");
-  std::size_t step = 0;
-  PairMaps maps(options.backends);
-  ComparisonOptions how;
-  how.seed = report.common().seed;
-  how.progress = [&](const std::string& what) {
-    const std::size_t steps = subject.pieces.size() + 2 * backends->size();
-    progress.show(step++, std::max(steps, step), what);
-  };
-  how.shown = [&](const Shown& shown) { maps.add(shown); };
-  const Result<Comparison> comparison = compare(subject, *backends, how);
-  if (!comparison) return comparison.error();
-  Result<std::vector<std::string>> tests = write_tests(comparison->findings, options.output);
-  if (!tests) return tests.error();
-  const ComparisonReport told{*comparison, model->graph, maps.finish(model->graph),
-                              *std::move(tests)};
-  const std::vector<std::string> notes = notes_on(model->graph, subject.pieces);
-  report.document["notes"] = notes;
-  fill_document(told, report.document);
-  for (const std::string& note : notes) report.text += fmt::format("note: {}\n", note);
-  report.text += to_page(told);
-  Result<void> written = write_reports(options, *model, *comparison, report, start);
-  if (!written) return written.error();
-  const bool inconsistent = std::any_of(comparison->pairs.begin(), comparison->pairs.end(),
-                                        [](const PairRow& pair) { return pair.inconsistent(); });
-  return inconsistent || !comparison->findings.empty() ? ExitCode::found : ExitCode::clean;
+  const Result<Subject> subject = read_subject(request, std::move(model));
+  if (!subject) return subject.error();
+  return compare_backends(request, *subject, report);
 }
 
-Result<ExitCode> run_survey(const Options& options, Report& report) {
-  const Result<std::vector<std::filesystem::path>> folders = find_tests(options.model);
+Result<ExitCode> run_survey(const CompareRequest& request, Report& report) {
+  const Result<std::vector<std::filesystem::path>> folders = find_tests(request.model);
   if (!folders) return folders.error();
   Result<std::vector<std::unique_ptr<Backend>>> backends =
-      open_backends(options.backends, report.common(), options.worker_timeout);
+      open_backends(request.backends, backend_options(report.common(), request.worker_timeout));
   if (!backends) return backends.error();
   SurveyReport told;
   ProgressLine progress("compare");
@@ -232,8 +85,18 @@ Result<ExitCode> run_survey(const Options& options, Report& report) {
   return told.found() ? ExitCode::found : ExitCode::clean;
 }
 
+Result<ExitCode> run(CompareRequest& request, Report& report) {
+  request.data.seed = report.common().seed;
+  if (Result<void> named = check_reports(request); !named) return named.error();
+  if (!request.other.empty()) return run_files(request, report);
+  if (request.backends.empty()) {
+    return Error{"usage", "--backends is needed: what runs the model", "--backends"};
+  }
+  return request.tests ? run_survey(request, report) : run_model(request, report);
+}
+
 Action configure(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<CompareRequest>();
   app.add_option("MODEL", options->model, "The model")->required()->type_name("");
   app.add_option("OTHER", options->other, "Another file of the same network")->type_name("");
   app.add_option("--backends", options->backends, "What runs it, with commas between")
@@ -262,12 +125,14 @@ Action configure(CLI::App& app) {
                  "Write a report there: .html (a page), .sarif or .xml (JUnit)")
       ->allow_extra_args(false)
       ->type_name("FILE");
+  app.add_option("--bisect", options->bisect,
+                 "Name the first bad and the first good release, installing what that takes")
+      ->expected(2)
+      ->type_name("BACKEND A..B");
   app.add_option("--worker-timeout", options->worker_timeout,
                  "Most seconds that a worker may take for a run (default: 600)")
       ->type_name("SECONDS");
-  return [options](Report& report) {
-    return options->tests ? run_survey(*options, report) : run(*options, report);
-  };
+  return [options](Report& report) { return run(*options, report); };
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "cli/compare_report.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "cli/terminal.h"
 #include "cli/value_report.h"
@@ -77,6 +78,11 @@ Json finding_json(const ComparisonFinding& finding, std::size_t number, const st
   if (finding.variant) json["variant"] = finding.variant->name;
   if (!finding.profile.empty()) json["profile"] = finding.profile;
   if (finding.signal) json["signal"] = finding.signal;
+  if (!finding.passes.empty()) {
+    json["pass"] = finding.passes.front();
+    json["passes"] = finding.passes;
+    json["passes_cure"] = finding.any_pass ? "any" : "all";
+  }
   return json;
 }
 
@@ -87,6 +93,10 @@ std::string finding_text(const ComparisonFinding& finding, const Style& style) {
                                         finding.op.empty() ? "" : " (" + finding.op + ")");
   const std::string_view reason = finding.variant ? finding.variant->name : finding.profile;
   std::string why = reason.empty() ? "" : fmt::format(", explained by {}", reason);
+  if (!finding.passes.empty()) {
+    why += fmt::format(", cured without {}",
+                       fmt::join(finding.passes, finding.any_pass ? " or " : " and "));
+  }
   return fmt::format("  {} {}: {}{}{}\n    {}\n", style.bold(finding.backend),
                      finding.verdict == Verdict::defect ? style.bad(to_text(finding.verdict))
                                                         : style.warn(to_text(finding.verdict)),
@@ -185,6 +195,37 @@ std::string to_page(const ComparisonReport& report) {
     if (!report.tests[i].empty()) page += fmt::format("    test: {}\n", report.tests[i]);
   }
   return page;
+}
+
+Json to_json(const ReleaseSearch& search, const ReleaseRange& range) {
+  const auto name = [](const std::optional<std::string>& release) {
+    return release ? Json(*release) : Json(nullptr);
+  };
+  Json tried = Json::array();
+  for (const ReleaseTrial& trial : search.tried) {
+    tried.push_back({{"release", trial.release},
+                     {"verdict", to_text(trial.verdict)},
+                     {"detail", trial.detail}});
+  }
+  return {{"backend", range.backend.text},
+          {"first_bad", name(search.first_bad)},
+          {"first_good", name(search.first_good)},
+          {"earlier", search.earlier},
+          {"tried", tried},
+          {"note", search.note}};
+}
+
+std::string to_page(const ReleaseSearch& search, const ReleaseRange& range) {
+  std::string page;
+  for (const ReleaseTrial& trial : search.tried) {
+    page +=
+        fmt::format("  {} {}: {}{}\n", range.backend.text, trial.release, to_text(trial.verdict),
+                    trial.detail.empty() ? "" : ", " + printable(trial.detail));
+  }
+  page += fmt::format("{}: first bad release {}{}, first good release after it {}\n",
+                      range.backend.text, search.first_bad.value_or("none"),
+                      search.earlier ? " or earlier" : "", search.first_good.value_or("none"));
+  return search.note.empty() ? page : page + "  " + search.note + "\n";
 }
 
 }  // namespace assay

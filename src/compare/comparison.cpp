@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "compare/change.h"
 #include "compare/labels.h"
 #include "compare/look.h"
 #include "compare/pairs.h"
@@ -102,51 +103,29 @@ void add_suspects(const Model& model, const BackendRecord& record,
   }
 }
 
-// The first output that two answers of one backend differ in by more than rounding allows.
-struct Change {
-  std::string output;
-  std::size_t element = 0;
-  double excess = 0;
-};
-
-std::optional<Change> change_between(const Comparison& comparison, const Graph& graph,
-                                     const Answer& before, const Answer& after) {
-  for (std::size_t i = 0; i < graph.outputs.size(); ++i) {
-    const Value* first = before.find(graph.outputs[i].name);
-    const Value* second = after.find(graph.outputs[i].name);
-    Spread around = comparison.spreads[comparison.piece][i];
-    const bool comparable = first && second && first->is_tensor() && second->is_tensor() &&
-                            first->shape() == around.value.shape();
-    if (!comparable) continue;
-    around.value = *first;
-    Change change{graph.outputs[i].name};
-    change.excess = around.excess(*second, &change.element);
-    if (change.excess > 1) return change;
-  }
-  return std::nullopt;
-}
-
 // Outputs that change beyond rounding when inner values are asked for: a pass of the backend's
 // optimiser is at work in one of the two runs, unless the backend never says the same twice.
 void add_change(const Subject& subject, Backend& backend, const BackendRecord& record,
                 Comparison& comparison) {
   const Graph& graph = subject.model->graph;
   const Answer& plain = record.plain[comparison.piece];
-  const auto watched = change_between(comparison, graph, plain, record.watched);
+  const std::vector<Spread>& spreads = comparison.spreads[comparison.piece];
+  const auto watched = change_between(spreads, graph, plain, record.watched);
   if (!watched) return;
   const Answer again = backend.run(make_job(subject, comparison.piece, false));
-  const auto repeated = change_between(comparison, graph, plain, again);
+  const auto repeated = change_between(spreads, graph, plain, again);
   const Change& change = repeated ? *repeated : *watched;
   ComparisonFinding finding;
   finding.kind = repeated ? "nondeterminism" : "optimiser";
   finding.backend = record.name;
   finding.node = change.output;
   finding.verdict = repeated ? Verdict::defect : Verdict::optimiser;
-  finding.detail = fmt::format(
-      "output {} changes when {}, at element {} by {:.3g} times what "
-      "rounding allows",
-      change.output, repeated ? "the same is run again" : "inner values are watched",
-      change.element, change.excess);
+  finding.detail =
+      fmt::format("output {} changes when {}, {}", change.output,
+                  repeated ? "the same is run again" : "inner values are watched",
+                  change.form ? std::string("in type or shape")
+                              : fmt::format("at element {} by {:.3g} times what rounding allows",
+                                            change.element, change.excess));
   comparison.findings.push_back(std::move(finding));
 }
 

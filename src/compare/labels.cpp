@@ -42,8 +42,8 @@ Result<void> check_labels(const Tensor& labels, const std::vector<std::vector<Sp
 
 Result<void> check_labels(const std::optional<Tensor>& labels, const Criteria& criteria,
                           const std::vector<std::vector<Spread>>& spreads) {
-  const bool ranks = std::any_of(
-      criteria.metrics.begin(), criteria.metrics.end(), [](const auto& entry) {
+  const bool ranks =
+      std::any_of(criteria.metrics.begin(), criteria.metrics.end(), [](const auto& entry) {
         return std::count(entry.second.begin(), entry.second.end(), Metric::class_rank) > 0;
       });
   if (ranks && !(labels && are_classes(*labels))) {

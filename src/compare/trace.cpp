@@ -177,9 +177,8 @@ void take_values(const Answer& answer, Trace& trace) {
 // With the profile of whoever runs the model, while it lasts.
 Result<std::vector<TracedOutput>> spread_outputs(const Traced& traced, const Evaluator& evaluator,
                                                  std::uint64_t seed, const SpreadObserver& seen) {
-  set_profile(traced.backend ? profile_of(traced.backend->identity().framework) : nullptr);
+  const ArithmeticScope scope(traced.backend ? profile_of(traced.backend->name()) : nullptr);
   Result<std::vector<Spread>> spreads = rounding_spread(evaluator, traced.inputs, seed, seen);
-  set_profile(nullptr);
   if (!spreads) return spreads.error();
   std::vector<TracedOutput> outputs;
   for (std::size_t i = 0; i < spreads->size(); ++i) {
