@@ -11,6 +11,7 @@
 #include "cli/terminal.h"
 #include "compare/conformance.h"
 #include "compare/survey.h"
+#include "compare/test_set.h"
 #include "tensor/npy.h"
 
 namespace assay {
@@ -34,6 +35,7 @@ struct Options {
   std::vector<std::string> backends, relative, absolute, metrics;
   DataOptions data;
   bool tests = false;
+  std::size_t sample = 0;
   double worker_timeout = 600;
 };
 
@@ -179,10 +181,11 @@ Result<ExitCode> run_survey(const Options& options, Report& report) {
   if (!folders) return folders.error();
   Result<std::vector<std::unique_ptr<Backend>>> backends = open_all(options, report.common());
   if (!backends) return backends.error();
+  const std::vector<std::filesystem::path> chosen = sample({*folders, {}}, options.sample).folders;
   SurveyReport told;
   ProgressLine progress("compare");
-  survey(*folders, *backends, report.common().seed, [&](const SurveyCase& one) {
-    progress.show(told.cases(), folders->size(), one.id);
+  survey(chosen, *backends, report.common().seed, [&](const SurveyCase& one) {
+    progress.show(told.cases(), chosen.size(), one.id);
     told.add(one);
   });
   told.finish(report.document, report.text);
@@ -212,6 +215,8 @@ Action configure(CLI::App& app) {
       ->type_name("[OUTPUT=]METRIC");
   app.add_flag("--tests", options->tests,
                "MODEL is a folder of ONNX backend tests: compare on each, with its own data");
+  app.add_option("--sample", options->sample, "With --tests: about so many of them, spread evenly")
+      ->type_name("N");
   app.add_flag("--random", options->data.random, "Draw the inputs that are not given");
   app.add_option("--output", options->output, "Write each suspect as an ONNX backend test there")
       ->type_name("FOLDER");

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "compare/pairs.h"
+#include "compare/turned.h"
 #include "semantics/nonfinite.h"
 
 namespace assay {
@@ -187,6 +188,37 @@ void look_inside(const Subject& subject, const Evaluator& evaluator, Backend& ba
   add_change(subject, backend, record, comparison);
 }
 
+bool is_suspected(const Comparison& comparison, const std::string& backend) {
+  return std::any_of(comparison.findings.begin(), comparison.findings.end(),
+                     [&](const ComparisonFinding& one) { return one.backend == backend; });
+}
+
+// A pair that lies apart, of which no node of either side is wrong: decisions that rounding turned
+// explain it. Only what was looked into can be.
+void explain_by_decisions(const Subject& subject, const Evaluator& evaluator,
+                          std::vector<std::unique_ptr<Backend>>& backends, std::uint64_t seed,
+                          Comparison& comparison) {
+  std::map<std::string, std::map<std::string, Tensor>> recorded;
+  const auto values_of = [&](const std::string& name) -> const std::map<std::string, Tensor>& {
+    for (std::size_t i = 0; i < backends.size(); ++i) {
+      if (comparison.backends[i].name != name || recorded.contains(name)) continue;
+      const Answer& watched = comparison.backends[i].watched;
+      recorded[name] = tensors_of(watched.hidden.empty()
+                                      ? backends[i]->run(make_job(subject, comparison.piece, true))
+                                      : watched);
+    }
+    return recorded[name];
+  };
+  for (PairRow& row : comparison.pairs) {
+    const bool open = row.inconsistent() && subject.pieces.size() == 1 && !subject.labels &&
+                      !is_suspected(comparison, row.a) && !is_suspected(comparison, row.b);
+    if (!open) continue;
+    const Result<std::vector<std::string>> turned = turned_layers(
+        evaluator, subject.pieces[comparison.piece], values_of(row.a), values_of(row.b), seed);
+    if (turned) row.turned = *turned;
+  }
+}
+
 }  // namespace
 
 const Value* BackendRecord::output(std::size_t piece, const std::string& name) const {
@@ -229,6 +261,7 @@ Result<Comparison> compare(const Subject& subject, std::vector<std::unique_ptr<B
     look_inside(subject, **evaluator, *backends[i], seed, comparison, record);
   }
   comparison.pairs = compare_pairs(subject, comparison);
+  explain_by_decisions(subject, **evaluator, backends, seed, comparison);
   return comparison;
 }
 

@@ -71,11 +71,11 @@ Tensor integers(ElementType type, const std::vector<std::int64_t>& values) {
 TEST(Judge, AnIndexThatRoundingTurnsIsATie) {
   const Node largest = node_of("ArgMax", {"P"}, "Y");
   const auto verdict = [&](double x) {
-    return judge_after_product(largest, {x, 0.10000001}, integers(ElementType::i64, {0})).verdict;
+    return judge_after_product(largest, {x, 0.10000001}, integers(ElementType::i64, {1})).verdict;
   };
   EXPECT_EQ(verdict(0.1), Verdict::tie);
-  EXPECT_EQ(verdict(0.09), Verdict::defect);
-  EXPECT_EQ(verdict(0.11), Verdict::precision);
+  EXPECT_EQ(verdict(0.11), Verdict::defect);
+  EXPECT_EQ(verdict(0.09), Verdict::precision);
 }
 
 TEST(Judge, ATopKThatRoundingTurnsIsATie) {
@@ -84,7 +84,7 @@ TEST(Judge, ATopKThatRoundingTurnsIsATie) {
   const std::vector<Value> inputs = {floats({0.1, 0.10000001}), floats({3, 3}),
                                      integers(ElementType::i64, {1})};
   const auto evaluator = make_evaluator({node_of("Mul", {"X0", "X1"}, "P"), top}, inputs);
-  const auto judged = judge(*evaluator, inputs, {{"Y", integers(ElementType::i64, {0})}}, 1);
+  const auto judged = judge(*evaluator, inputs, {{"Y", integers(ElementType::i64, {1})}}, 1);
   ASSERT_TRUE(judged);
   EXPECT_EQ(judged->front().verdict, Verdict::tie);
 }
@@ -158,15 +158,15 @@ TEST(Judge, ProductsOfShortenedFactorsAreADifference) {
 
 TEST(Judge, ACastThatAFusedSegmentLeftOutIsADifference) {
   const auto half = [](double x) { return make_tensor(ElementType::f16, {1}, {{x}}); };
-  // exp(9.99609375), and of what was rounded to it: half a step of 2^-7 more.
-  const double rounded = 9.9921875, before = rounded + 0.0038;
-  const Judgement one =
-      judge_node(node_of("Exp", {"X0"}, "Y"), {half(rounded)}, half(std::exp(before)));
-  EXPECT_EQ(one.verdict, Verdict::difference);
-  EXPECT_EQ(one.profile, "casts-elided");
-  const Judgement wrong =
-      judge_node(node_of("Exp", {"X0"}, "Y"), {half(rounded)}, half(std::exp(rounded + 0.05)));
-  EXPECT_EQ(wrong.verdict, Verdict::defect);
+  // What was rounded to 1.5 may have been half a step of 2^-10 more, and its power is.
+  const std::vector<Value> inputs = {half(1.5), half(16)};
+  const auto judged = [&](double before) {
+    return judge_node(node_of("Pow", {"X0", "X1"}, "Y"), inputs, half(std::pow(before, 16)));
+  };
+  EXPECT_EQ(judged(1.5).verdict, Verdict::precision);
+  EXPECT_EQ(judged(1.50045).verdict, Verdict::difference);
+  EXPECT_EQ(judged(1.50045).profile, "casts-elided");
+  EXPECT_EQ(judged(1.51).verdict, Verdict::defect);
 }
 
 TEST(Profiles, AModeHasTheLinesOfItsBackend) {
