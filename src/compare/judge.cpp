@@ -59,7 +59,8 @@ Judgement judge_output(const Value& bounded, const Tensor& found) {
 
 Result<std::vector<Judgement>> judge(const Evaluator& evaluator, const std::vector<Value>& inputs,
                                      const std::map<std::string, Tensor>& recorded,
-                                     std::uint64_t seed, const Arithmetic* profile) {
+                                     std::uint64_t seed, const Arithmetic* profile,
+                                     const std::vector<bool>* only) {
   std::vector<Judgement> judgements;
   const ArithmeticScope scope(profile);
   EvaluateOptions options;
@@ -67,6 +68,7 @@ Result<std::vector<Judgement>> judge(const Evaluator& evaluator, const std::vect
   options.seed = seed;
   options.recorded = &recorded;
   options.impose = true;
+  options.only = only;
   options.observe = [&](const Evaluated& evaluated) {
     const Basis basis = take_basis();
     for (std::size_t i = 0; i < evaluated.outputs.size(); ++i) {

@@ -35,10 +35,11 @@ VerdictCounts count_verdicts(const std::vector<Judgement>& judgements);
 
 // Judges each output that `recorded` has, in order of execution, by what `profile` says of whoever
 // computed it (null: what every honest evaluation may do). Nodes whose results are not recorded are
-// evaluated, and what follows is judged on that.
+// evaluated, and what follows is judged on that. `only` is as in EvaluateOptions.
 Result<std::vector<Judgement>> judge(const Evaluator& evaluator, const std::vector<Value>& inputs,
                                      const std::map<std::string, Tensor>& recorded,
-                                     std::uint64_t seed, const Arithmetic* profile = nullptr);
+                                     std::uint64_t seed, const Arithmetic* profile = nullptr,
+                                     const std::vector<bool>* only = nullptr);
 
 // One output as read by Bounded against what was found: whether it is inside, by how much, where.
 Judgement judge_output(const Value& bounded, const Tensor& found);

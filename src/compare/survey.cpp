@@ -22,7 +22,9 @@ Result<Comparison> compare_on(const std::filesystem::path& folder,
   if (!inputs) return inputs.error();
   if (inputs->empty()) return Error{"unreadable", "the test has no data", folder.string()};
   subject.pieces = *std::move(inputs);
-  return compare(subject, backends, seed, [](const std::string&) {});
+  ComparisonOptions options;
+  options.seed = seed;
+  return compare(subject, backends, options);
 }
 
 }  // namespace

@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "compare/model_parts.h"
+#include "compare/spread.h"
+#include "compare/turned.h"
 
 namespace assay {
 namespace {
@@ -167,6 +169,52 @@ TEST(Judge, ACastThatAFusedSegmentLeftOutIsADifference) {
   EXPECT_EQ(judged(1.50045).verdict, Verdict::difference);
   EXPECT_EQ(judged(1.50045).profile, "casts-elided");
   EXPECT_EQ(judged(1.51).verdict, Verdict::defect);
+}
+
+// A bound over the whole sequence grows with every step, here to anything.
+TEST(Judge, ARecurrentLayerIsJudgedStepByStep) {
+  constexpr std::int64_t kSteps = 60;
+  std::vector<double> x(kSteps);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = std::sin(static_cast<double>(i));
+  const auto weight = [](double w) { return make_tensor(ElementType::f32, {1, 1, 1}, {{w}}); };
+  const std::vector<Value> inputs = {make_tensor(ElementType::f32, {kSteps, 1, 1}, x), weight(0.5),
+                                     weight(-4)};
+  Node layer = node_of("RNN", {"X0", "X1", "X2"}, "Y");
+  layer.attributes.push_back(attribute("hidden_size", 1));
+  const auto right = evaluate_node(layer, 14, inputs, Reading::value);
+  ASSERT_TRUE(right);
+  EXPECT_EQ(judge_node(layer, inputs, right->front().tensor()).verdict, Verdict::precision);
+  std::vector<double> moved = right->front().tensor().reals();
+  moved[50] += 1e-3;
+  const Tensor wrong = make_tensor(ElementType::f32, {kSteps, 1, 1, 1}, moved);
+  EXPECT_EQ(judge_node(layer, inputs, wrong).verdict, Verdict::defect);
+}
+
+TEST(Judge, WhatChanceMadeIsNotJudged) {
+  const std::vector<Value> inputs = {floats({0.5, 0.5, 0.5, 0.5})};
+  Node drawn = node_of("RandomUniformLike", {"X0"}, "Y");
+  drawn.attributes.push_back(attribute("seed", 1.0));
+  const auto evaluator = make_evaluator({drawn}, inputs);
+  const auto judged = judge(*evaluator, inputs, {{"Y", floats({0.1, 0.2, 0.3, 0.4})}}, 1);
+  ASSERT_TRUE(judged);
+  EXPECT_TRUE(judged->empty());
+  const auto spreads = rounding_spread(*evaluator, inputs, 1);
+  ASSERT_TRUE(spreads);
+  EXPECT_EQ(spreads->front().excess(floats({0.1, 0.2, 0.3, 0.4})), 0);
+}
+
+TEST(Turned, NamesTheDecisionThatTwoRecordingsTookDifferently) {
+  const std::vector<Value> inputs = {floats({kSixth}), floats({3})};
+  const auto evaluator =
+      make_evaluator({node_of("Mul", {"X0", "X1"}, "P"), node_of("Round", {"P"}, "Y")}, inputs);
+  const std::map<std::string, Tensor> down = {{"P", floats({0.5})}, {"Y", floats({0})}};
+  const std::map<std::string, Tensor> up = {{"P", floats({0.50000006})}, {"Y", floats({1})}};
+  const auto turned = turned_layers(*evaluator, inputs, down, up, 1);
+  ASSERT_TRUE(turned);
+  ASSERT_EQ(turned->size(), 1U);
+  const auto same = turned_layers(*evaluator, inputs, down, down, 1);
+  ASSERT_TRUE(same);
+  EXPECT_TRUE(same->empty());
 }
 
 TEST(Profiles, AModeHasTheLinesOfItsBackend) {
