@@ -26,6 +26,8 @@ POINTS = 2_000_000
 ROOT = Path(__file__).resolve().parent.parent
 Array = np.ndarray[Any, Any]
 Exact = Callable[..., Array]
+Values = dict[str, Array]
+LACKING = {1, 2}  # exit codes of a run that an operator is missing for
 
 
 def _erf(x: Array) -> Array:
@@ -68,19 +70,21 @@ FUNCTIONS: dict[str, tuple[str, Exact, list[Callable[[np.random.Generator], Arra
 }
 
 
-def run(backend: str, op: str, operands: list[Array], folder: Path) -> Array | None:
-    """Return what the backend makes of one operator; nothing if it has none."""
-    names = [f"x{i}" for i in range(len(operands))]
-    shape = list(operands[0].shape)
-    graph = helper.make_graph(
-        [helper.make_node(op, names, ["y"])],
-        "function",
-        [helper.make_tensor_value_info(n, TensorProto.FLOAT, shape) for n in names],
-        [helper.make_tensor_value_info("y", TensorProto.FLOAT, shape)],
-    )
+def run(backend: str, calls: dict[str, tuple[str, list[Array]]], folder: Path) -> Values | None:
+    """Return what the backend makes of operators, by name; nothing if it lacks one of them."""
+    nodes, inputs, outputs = [], [], []
+    data: Values = {}
+    for name, (op, operands) in calls.items():
+        given = [f"{name}_{i}" for i in range(len(operands))]
+        nodes.append(helper.make_node(op, given, [name]))
+        data.update(zip(given, operands, strict=True))
+        shape = list(operands[0].shape)
+        inputs += [helper.make_tensor_value_info(one, TensorProto.FLOAT, shape) for one in given]
+        outputs.append(helper.make_tensor_value_info(name, TensorProto.FLOAT, shape))
+    graph = helper.make_graph(nodes, "functions", inputs, outputs)
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
     onnx.save(model, str(folder / "model.onnx"))
-    save(folder / "in.npz", dict(zip(names, operands, strict=True)))
+    save(folder / "in.npz", data)
     words = ["run", folder / "model.onnx", "--backend", backend]
     words += ["--inputs", folder / "in.npz", "--outputs", folder / "out.npz"]
     done = subprocess.run(
@@ -89,13 +93,12 @@ def run(backend: str, op: str, operands: list[Array], folder: Path) -> Array | N
         text=True,
         check=False,
     )
-    if done.returncode == 2:
+    if done.returncode in LACKING:
         return None
     if done.returncode != 0:
         raise SystemExit(f"{backend}: {done.stderr.strip()}")
     with np.load(folder / "out.npz") as file:
-        result: Array = file["y"]
-    return result
+        return {name: file[name] for name in calls}
 
 
 def errors(found: Array, exact: Array) -> tuple[float, float]:
@@ -107,35 +110,44 @@ def errors(found: Array, exact: Array) -> tuple[float, float]:
 
 
 def flushes(backend: str, folder: Path) -> str:
-    """Whether a subnormal operand, or a subnormal result, becomes 0."""
-    small = np.full(64, 1e-40, np.float32)
-    added = run(backend, "Add", [small, np.zeros(64, np.float32)], folder)
-    tiny = [np.full(64, 1e-30, np.float32), np.full(64, 1e-10, np.float32)]
-    product = run(backend, "Mul", tiny, folder)
-    words = []
-    for name, result in (("operands", added), ("results", product)):
-        if result is not None and not result.all():
-            words.append(name)
-    return " and ".join(words) or "nothing"
+    """Tell whether a subnormal operand, or a subnormal result, becomes 0."""
+
+    def full(x: float) -> Array:
+        return np.full(64, x, np.float32)
+
+    calls = {
+        "operands": ("Add", [full(1e-40), full(0)]),
+        "results": ("Mul", [full(1e-30), full(1e-10)]),
+    }
+    found = run(backend, calls, folder) or {}
+    return " and ".join(name for name, result in found.items() if not result.all()) or "nothing"
+
+
+def measure(backend: str, folder: Path) -> None:
+    """Print the lines of a backend."""
+    print(f"{backend}: flushes {flushes(backend, folder)}", flush=True)
+    random = np.random.default_rng(0)
+    calls = {
+        name: (op, [domain(random).astype(np.float32) for domain in domains])
+        for name, (op, _, domains) in FUNCTIONS.items()
+    }
+    together = run(backend, calls, folder) or {}
+    for name, (_, exact, _) in FUNCTIONS.items():
+        found = together or run(backend, {name: calls[name]}, folder)
+        if not found:
+            print(f"{backend} {name}: has none", flush=True)
+            continue
+        with np.errstate(all="ignore"):
+            truth = exact(*(x.astype(np.float64) for x in calls[name][1]))
+        units, rest = errors(found[name], truth)
+        print(f"{backend} {name}: {units:.2f} ulps, {rest:.2g} beyond 4", flush=True)
 
 
 def main() -> None:
     """Measure every backend that was named."""
     for backend in sys.argv[1:]:
-        random = np.random.default_rng(0)
         with tempfile.TemporaryDirectory() as name:
-            folder = Path(name)
-            print(f"{backend}: flushes {flushes(backend, folder)}", flush=True)
-            for function, (op, exact, domains) in FUNCTIONS.items():
-                operands = [domain(random).astype(np.float32) for domain in domains]
-                found = run(backend, op, operands, folder)
-                if found is None:
-                    print(f"{backend} {function}: has none", flush=True)
-                    continue
-                with np.errstate(all="ignore"):
-                    truth = exact(*(x.astype(np.float64) for x in operands))
-                units, rest = errors(found, truth)
-                print(f"{backend} {function}: {units:.2f} ulps, {rest:.2g} beyond 4", flush=True)
+            measure(backend, Path(name))
 
 
 if __name__ == "__main__":

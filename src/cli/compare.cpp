@@ -13,6 +13,7 @@
 #include "cli/terminal.h"
 #include "compare/conformance.h"
 #include "compare/survey.h"
+#include "compare/test_set.h"
 #include "report/report_file.h"
 #include "validate/validate.h"
 
@@ -75,10 +76,11 @@ Result<ExitCode> run_survey(const CompareRequest& request, Report& report) {
   Result<std::vector<std::unique_ptr<Backend>>> backends =
       open_backends(request.backends, backend_options(report.common(), request.worker_timeout));
   if (!backends) return backends.error();
+  const std::vector<std::filesystem::path> chosen = sample({*folders, {}}, request.sample).folders;
   SurveyReport told;
   ProgressLine progress("compare");
-  survey(*folders, *backends, report.common().seed, [&](const SurveyCase& one) {
-    progress.show(told.cases(), folders->size(), one.id);
+  survey(chosen, *backends, report.common().seed, [&](const SurveyCase& one) {
+    progress.show(told.cases(), chosen.size(), one.id);
     told.add(one);
   });
   told.finish(report.document, report.text);
@@ -118,6 +120,8 @@ Action configure(CLI::App& app) {
       ->type_name("[OUTPUT=]METRIC");
   app.add_flag("--tests", options->tests,
                "MODEL is a folder of ONNX backend tests: compare on each, with its own data");
+  app.add_option("--sample", options->sample, "With --tests: about so many of them, spread evenly")
+      ->type_name("N");
   app.add_flag("--random", options->data.random, "Draw the inputs that are not given");
   app.add_option("--output", options->output, "Write each suspect as an ONNX backend test there")
       ->type_name("FOLDER");

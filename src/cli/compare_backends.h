@@ -15,7 +15,8 @@ struct CompareRequest {
   std::string model, other, labels, output;
   std::vector<std::string> backends, relative, absolute, metrics, reports, bisect;
   DataOptions data;
-  bool tests = false;
+  bool tests = false;      // the model is a folder of backend tests
+  std::size_t sample = 0;  // of which about so many are taken; 0: all
   double worker_timeout = 600;
 };
 

@@ -1,5 +1,7 @@
 #include "cli/compare_report.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -46,7 +48,20 @@ Json pair_json(const PairRow& pair) {
       {"pattern", pair.pattern},
       {"output", pair.output},
       {"ties", pair.ties},
+      {"turned", pair.turned},
       {"tolerance", {{"rtol", number_json(pair.relative)}, {"atol", number_json(pair.absolute)}}}};
+}
+
+// What a pair took differently because rounding let it is a tie, though each side is right.
+Verdict verdict_of(const Comparison& comparison, const PairMap& map, const std::string& layer,
+                   const Judgement* suspect) {
+  const Verdict own = suspect ? suspect->verdict : Verdict::precision;
+  const bool turned =
+      std::any_of(comparison.pairs.begin(), comparison.pairs.end(), [&](const PairRow& pair) {
+        return pair.a == map.a && pair.b == map.b &&
+               std::find(pair.turned.begin(), pair.turned.end(), layer) != pair.turned.end();
+      });
+  return turned ? std::max(own, Verdict::tie) : own;
 }
 
 Json map_json(const ComparisonReport& report, const PairMap& map) {
@@ -58,7 +73,7 @@ Json map_json(const ComparisonReport& report, const PairMap& map) {
                  {"delta", number_json(layer.delta)},
                  {"rate", number_json(layer.rate)},
                  {"highlighted", layer.highlighted},
-                 {"verdict", to_text(suspect ? suspect->verdict : Verdict::precision)}};
+                 {"verdict", to_text(verdict_of(report.comparison, map, layer.name, suspect))}};
     if (suspect && suspect->variant) json["variant"] = suspect->variant->name;
     if (suspect && !suspect->profile.empty()) json["profile"] = suspect->profile;
     layers.push_back(std::move(json));
@@ -121,7 +136,9 @@ std::string pairs_text(const Comparison& comparison, const Style& style) {
                fmt::format("largest {:.3g}", pair.largest),
                fmt::format("needs rtol {:.2g} or atol {:.2g}", pair.relative, pair.absolute),
                pair.ties == 0 ? "" : fmt::format("{} ties", pair.ties),
-               pair.inconsistent() ? style.bad("inconsistent") : style.good("consistent")});
+               !pair.turned.empty()  ? style.warn("tie at " + printable(pair.turned.front()))
+               : pair.inconsistent() ? style.bad("inconsistent")
+                                     : style.good("consistent")});
   }
   return table.text();
 }

@@ -11,6 +11,7 @@
 #include "compare/labels.h"
 #include "compare/look.h"
 #include "compare/pairs.h"
+#include "compare/turned.h"
 #include "semantics/nonfinite.h"
 
 namespace assay {
@@ -197,6 +198,31 @@ void look_inside(const Subject& subject, const Evaluator& evaluator, const std::
   }
 }
 
+bool is_suspected(const Comparison& comparison, const std::string& backend) {
+  return std::any_of(comparison.findings.begin(), comparison.findings.end(),
+                     [&](const ComparisonFinding& one) { return one.backend == backend; });
+}
+
+// A pair that lies apart, of which no node of either side is wrong: decisions that rounding turned
+// explain it, where all inner values are at hand.
+void explain_by_decisions(const Subject& subject, const Evaluator& evaluator, std::uint64_t seed,
+                          Comparison& comparison) {
+  const auto record_of = [&](const std::string& name) {
+    return std::find_if(comparison.backends.begin(), comparison.backends.end(),
+                        [&](const BackendRecord& one) { return one.name == name; });
+  };
+  for (PairRow& row : comparison.pairs) {
+    const auto a = record_of(row.a), b = record_of(row.b);
+    const bool open = row.inconsistent() && subject.pieces.size() == 1 && !subject.labels &&
+                      !a->watched.hidden.empty() && !b->watched.hidden.empty() &&
+                      !is_suspected(comparison, row.a) && !is_suspected(comparison, row.b);
+    if (!open) continue;
+    const Result<std::vector<std::string>> turned = turned_layers(
+        evaluator, subject.pieces.front(), tensors_of(a->watched), tensors_of(b->watched), seed);
+    if (turned) row.turned = *turned;
+  }
+}
+
 }  // namespace
 
 std::string_view finding_kind(Outcome outcome) {
@@ -264,6 +290,7 @@ Result<Comparison> compare(const Subject& subject, std::vector<std::unique_ptr<B
     add_change(subject, *backends[i], record, comparison);
   }
   comparison.pairs = compare_pairs(subject, comparison);
+  explain_by_decisions(subject, **evaluator, options.seed, comparison);
   return comparison;
 }
 

@@ -57,10 +57,12 @@ struct PairRow {
   double threshold = 0, largest = 0;
   std::int64_t triggering = 0, instances = 0;
   std::vector<std::int64_t> pattern;
-  std::string output{};               // that the metric is about; the bound's is about all
-  std::int64_t ties = 0;              // elements that differ where rounding decides
+  std::string output{};   // that the metric is about; the bound's is about all
+  std::int64_t ties = 0;  // elements that differ where rounding decides
+  // Why it is not inconsistent though instances trigger: decisions that rounding turned, by layer.
+  std::vector<std::string> turned{};
   double relative = 0, absolute = 0;  // tolerances that the pair would need
-  bool inconsistent() const { return triggering > 0; }
+  bool inconsistent() const { return triggering > 0 && turned.empty(); }
 };
 
 struct Comparison {

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "compare/agreement.h"
+#include "compare/drawn.h"
 
 namespace assay {
 namespace {
@@ -126,8 +127,7 @@ void grade(const Evaluated& evaluated, std::size_t output, const Tensor& found, 
   if (half) judgement.profile = "half-accumulation";
 }
 
-}  // namespace
-
+// Gives a judgement its verdict, and the variant or profile that explains it.
 void explain(const Evaluated& evaluated, std::size_t output, const Tensor& found,
              const Basis& basis, Judgement& judgement) {
   if (!judgement.inside) judgement.verdict = Verdict::defect;
@@ -142,6 +142,8 @@ void explain(const Evaluated& evaluated, std::size_t output, const Tensor& found
   if (defended) judgement.verdict = Verdict::difference;
 }
 
+// An output that rounding leaves open altogether (how many boxes, which branch): one that differs
+// from what the values decide is a tie.
 Judgement judge_open(const Evaluated& evaluated, std::size_t output, const Tensor& found) {
   Judgement judgement;
   judgement.inside = true;
@@ -153,6 +155,23 @@ Judgement judge_open(const Evaluated& evaluated, std::size_t output, const Tenso
   if (agreement.agrees) return judgement;
   judgement.verdict = Verdict::tie;
   judgement.detail = agreement.detail;
+  return judgement;
+}
+
+}  // namespace
+
+std::optional<Judgement> judge_one(const Evaluated& evaluated, std::size_t output,
+                                   const Tensor& found, const Basis& basis) {
+  const PlannedNode& planned = evaluated.node;
+  if (is_drawn(planned, evaluated.inputs)) return std::nullopt;
+  if (evaluated.unknown) {
+    const bool open = basis.open_decision && planned.found.entry && !planned.function &&
+                      planned.subgraphs.empty();
+    return open ? std::optional(judge_open(evaluated, output, found)) : std::nullopt;
+  }
+  if (!evaluated.outputs[output].is_tensor()) return std::nullopt;
+  Judgement judgement = judge_output(evaluated.outputs[output], found);
+  explain(evaluated, output, found, basis, judgement);
   return judgement;
 }
 

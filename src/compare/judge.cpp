@@ -57,24 +57,6 @@ Judgement judge_output(const Value& bounded, const Tensor& found) {
   return result;
 }
 
-namespace {
-
-// What one output of a node that was just evaluated is, if it can be told.
-std::optional<Judgement> judge_one(const Evaluated& evaluated, std::size_t output,
-                                   const Tensor& found, const Basis& basis) {
-  if (evaluated.unknown) {
-    const bool open = basis.open_decision && evaluated.node.found.entry &&
-                      !evaluated.node.function && evaluated.node.subgraphs.empty();
-    return open ? std::optional(judge_open(evaluated, output, found)) : std::nullopt;
-  }
-  if (!evaluated.outputs[output].is_tensor()) return std::nullopt;
-  Judgement judgement = judge_output(evaluated.outputs[output], found);
-  explain(evaluated, output, found, basis, judgement);
-  return judgement;
-}
-
-}  // namespace
-
 Result<std::vector<Judgement>> judge(const Evaluator& evaluator, const std::vector<Value>& inputs,
                                      const std::map<std::string, Tensor>& recorded,
                                      std::uint64_t seed, const Arithmetic* profile,

@@ -13,7 +13,7 @@ struct Spread {
   Value value;                    // the reference's
   std::vector<double> allowance;  // an element: how far from it others may lie; infinity: anywhere
   double relative = 0, absolute = 0;  // tolerances that cover the allowances
-  bool open = false;                  // rounding decides the shape: another one may be right too
+  bool open = false;   // rounding decides the shape, or chance everything: others are right too
   bool given = false;  // the allowances are the user's, of one backend beside another
 
   // The largest |found - value| as a multiple of its allowance; above 1, rounding does not explain

@@ -37,7 +37,6 @@ Meaning custom(Pattern pattern, std::function<void(Call&)> evaluate) {
             try {
               run(call);
             } catch (const InexactDecision&) {
-              note_open_decision();
               answer_unknown(call);
             }
           },
@@ -45,6 +44,7 @@ Meaning custom(Pattern pattern, std::function<void(Call&)> evaluate) {
 }
 
 void answer_unknown(Call& call) {
+  note_open_decision();
   call.unknown = true;
   call.outputs.assign(call.node().outputs.size(), Value());
   for (std::size_t i = 0; i < call.outputs.size(); ++i) {

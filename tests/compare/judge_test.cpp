@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "compare/model_parts.h"
+#include "compare/spread.h"
+#include "compare/turned.h"
 
 namespace assay {
 namespace {
@@ -71,11 +73,11 @@ Tensor integers(ElementType type, const std::vector<std::int64_t>& values) {
 TEST(Judge, AnIndexThatRoundingTurnsIsATie) {
   const Node largest = node_of("ArgMax", {"P"}, "Y");
   const auto verdict = [&](double x) {
-    return judge_after_product(largest, {x, 0.10000001}, integers(ElementType::i64, {0})).verdict;
+    return judge_after_product(largest, {x, 0.10000001}, integers(ElementType::i64, {1})).verdict;
   };
   EXPECT_EQ(verdict(0.1), Verdict::tie);
-  EXPECT_EQ(verdict(0.09), Verdict::defect);
-  EXPECT_EQ(verdict(0.11), Verdict::precision);
+  EXPECT_EQ(verdict(0.11), Verdict::defect);
+  EXPECT_EQ(verdict(0.09), Verdict::precision);
 }
 
 TEST(Judge, ATopKThatRoundingTurnsIsATie) {
@@ -84,7 +86,7 @@ TEST(Judge, ATopKThatRoundingTurnsIsATie) {
   const std::vector<Value> inputs = {floats({0.1, 0.10000001}), floats({3, 3}),
                                      integers(ElementType::i64, {1})};
   const auto evaluator = make_evaluator({node_of("Mul", {"X0", "X1"}, "P"), top}, inputs);
-  const auto judged = judge(*evaluator, inputs, {{"Y", integers(ElementType::i64, {0})}}, 1);
+  const auto judged = judge(*evaluator, inputs, {{"Y", integers(ElementType::i64, {1})}}, 1);
   ASSERT_TRUE(judged);
   EXPECT_EQ(judged->front().verdict, Verdict::tie);
 }
@@ -158,15 +160,61 @@ TEST(Judge, ProductsOfShortenedFactorsAreADifference) {
 
 TEST(Judge, ACastThatAFusedSegmentLeftOutIsADifference) {
   const auto half = [](double x) { return make_tensor(ElementType::f16, {1}, {{x}}); };
-  // exp(9.99609375), and of what was rounded to it: half a step of 2^-7 more.
-  const double rounded = 9.9921875, before = rounded + 0.0038;
-  const Judgement one =
-      judge_node(node_of("Exp", {"X0"}, "Y"), {half(rounded)}, half(std::exp(before)));
-  EXPECT_EQ(one.verdict, Verdict::difference);
-  EXPECT_EQ(one.profile, "casts-elided");
-  const Judgement wrong =
-      judge_node(node_of("Exp", {"X0"}, "Y"), {half(rounded)}, half(std::exp(rounded + 0.05)));
-  EXPECT_EQ(wrong.verdict, Verdict::defect);
+  // What was rounded to 1.5 may have been half a step of 2^-10 more, and its power is.
+  const std::vector<Value> inputs = {half(1.5), half(16)};
+  const auto judged = [&](double before) {
+    return judge_node(node_of("Pow", {"X0", "X1"}, "Y"), inputs, half(std::pow(before, 16)));
+  };
+  EXPECT_EQ(judged(1.5).verdict, Verdict::precision);
+  EXPECT_EQ(judged(1.50045).verdict, Verdict::difference);
+  EXPECT_EQ(judged(1.50045).profile, "casts-elided");
+  EXPECT_EQ(judged(1.51).verdict, Verdict::defect);
+}
+
+// A bound over the whole sequence grows with every step, here to anything.
+TEST(Judge, ARecurrentLayerIsJudgedStepByStep) {
+  constexpr std::int64_t kSteps = 60;
+  std::vector<double> x(kSteps);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = std::sin(static_cast<double>(i));
+  const auto weight = [](double w) { return make_tensor(ElementType::f32, {1, 1, 1}, {{w}}); };
+  const std::vector<Value> inputs = {make_tensor(ElementType::f32, {kSteps, 1, 1}, x), weight(0.5),
+                                     weight(-4)};
+  Node layer = node_of("RNN", {"X0", "X1", "X2"}, "Y");
+  layer.attributes.push_back(attribute("hidden_size", 1));
+  const auto right = evaluate_node(layer, 14, inputs, Reading::value);
+  ASSERT_TRUE(right);
+  EXPECT_EQ(judge_node(layer, inputs, right->front().tensor()).verdict, Verdict::precision);
+  std::vector<double> moved = right->front().tensor().reals();
+  moved[50] += 1e-3;
+  const Tensor wrong = make_tensor(ElementType::f32, {kSteps, 1, 1, 1}, moved);
+  EXPECT_EQ(judge_node(layer, inputs, wrong).verdict, Verdict::defect);
+}
+
+TEST(Judge, WhatChanceMadeIsNotJudged) {
+  const std::vector<Value> inputs = {floats({0.5, 0.5, 0.5, 0.5})};
+  Node drawn = node_of("RandomUniformLike", {"X0"}, "Y");
+  drawn.attributes.push_back(attribute("seed", 1.0));
+  const auto evaluator = make_evaluator({drawn}, inputs);
+  const auto judged = judge(*evaluator, inputs, {{"Y", floats({0.1, 0.2, 0.3, 0.4})}}, 1);
+  ASSERT_TRUE(judged);
+  EXPECT_TRUE(judged->empty());
+  const auto spreads = rounding_spread(*evaluator, inputs, 1);
+  ASSERT_TRUE(spreads);
+  EXPECT_EQ(spreads->front().excess(floats({0.1, 0.2, 0.3, 0.4})), 0);
+}
+
+TEST(Turned, NamesTheDecisionThatTwoRecordingsTookDifferently) {
+  const std::vector<Value> inputs = {floats({kSixth}), floats({3})};
+  const auto evaluator =
+      make_evaluator({node_of("Mul", {"X0", "X1"}, "P"), node_of("Round", {"P"}, "Y")}, inputs);
+  const std::map<std::string, Tensor> down = {{"P", floats({0.5})}, {"Y", floats({0})}};
+  const std::map<std::string, Tensor> up = {{"P", floats({0.50000006})}, {"Y", floats({1})}};
+  const auto turned = turned_layers(*evaluator, inputs, down, up, 1);
+  ASSERT_TRUE(turned);
+  ASSERT_EQ(turned->size(), 1U);
+  const auto same = turned_layers(*evaluator, inputs, down, down, 1);
+  ASSERT_TRUE(same);
+  EXPECT_TRUE(same->empty());
 }
 
 TEST(Profiles, AModeHasTheLinesOfItsBackend) {
