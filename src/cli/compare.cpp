@@ -100,22 +100,6 @@ Result<void> read_labels(const Options& options, Subject& subject) {
   return {};
 }
 
-std::vector<PairMap> localise(const Comparison& comparison, const Graph& graph) {
-  std::vector<PairMap> maps;
-  const auto values_of = [&](const std::string& name) -> const NamedValues* {
-    for (const BackendRecord& record : comparison.backends) {
-      if (record.name == name && !record.watched.hidden.empty()) return &record.watched.hidden;
-    }
-    return nullptr;
-  };
-  for (const PairRow& pair : comparison.pairs) {
-    if (pair.metric != "bound") continue;
-    const NamedValues *a = values_of(pair.a), *b = values_of(pair.b);
-    if (a && b) maps.push_back({pair.a, pair.b, rate_map(graph, *a, *b)});
-  }
-  return maps;
-}
-
 // Puts each suspect into a folder of its own.
 Result<std::vector<std::string>> write_tests(const std::vector<ComparisonFinding>& findings,
                                              const std::filesystem::path& folder) {
@@ -133,6 +117,44 @@ Result<std::vector<std::string>> write_tests(const std::vector<ComparisonFinding
   return written;
 }
 
+ExitCode tell(const ComparisonReport& told, const std::vector<std::string>& notes, Report& report) {
+  report.document["notes"] = notes;
+  fill_document(told, report.document);
+  for (const std::string& note : notes) report.text += fmt::format("note: {}\n", note);
+  report.text += to_page(told);
+  const Comparison& comparison = told.comparison;
+  const bool inconsistent = std::any_of(comparison.pairs.begin(), comparison.pairs.end(),
+                                        [](const PairRow& pair) { return pair.inconsistent(); });
+  return inconsistent || !comparison.findings.empty() ? ExitCode::found : ExitCode::clean;
+}
+
+Result<ExitCode> run_valid(const Options& options, Subject subject, Report& report) {
+  const Graph& graph = subject.model->graph;
+  Result<std::vector<std::vector<Value>>> pieces = cut_into_pieces(graph, options);
+  if (!pieces) return pieces.error();
+  subject.pieces = *std::move(pieces);
+  if (Result<void> labels = read_labels(options, subject); !labels) return labels.error();
+  Result<std::vector<std::unique_ptr<Backend>>> backends =
+      open_backends(options.backends, report.common(), options.worker_timeout);
+  if (!backends) return backends.error();
+  ProgressLine progress("compare");
+  std::size_t step = 0;
+  PairMaps maps(options.backends);
+  ComparisonOptions how;
+  how.seed = report.common().seed;
+  how.progress = [&](const std::string& what) {
+    const std::size_t steps = subject.pieces.size() + 2 * backends->size();
+    progress.show(step++, std::max(steps, step), what);
+  };
+  how.shown = [&](const Shown& shown) { maps.add(shown); };
+  const Result<Comparison> comparison = compare(subject, *backends, how);
+  if (!comparison) return comparison.error();
+  Result<std::vector<std::string>> tests = write_tests(comparison->findings, options.output);
+  if (!tests) return tests.error();
+  return tell({*comparison, graph, maps.finish(graph), *std::move(tests)},
+              notes_on(graph, subject.pieces), report);
+}
+
 Result<ExitCode> run(Options& options, Report& report) {
   options.data.seed = report.common().seed;
   if (!options.other.empty()) {
@@ -146,46 +168,19 @@ Result<ExitCode> run(Options& options, Report& report) {
   if (options.backends.empty()) {
     return Error{"usage", "--backends is needed: what runs the model", "--backends"};
   }
-  Result<Model> read = read_model(options.model);
-  if (!read) return read.error();
-  const auto model = std::make_shared<const Model>(*std::move(read));
+  Result<Model> model = read_model(options.model);
+  if (!model) return model.error();
   Subject subject;
-  subject.model = model;
+  subject.model = std::make_shared<const Model>(*std::move(model));
   std::error_code ignored;
   subject.path = std::filesystem::is_directory(options.model, ignored)
                      ? options.model + "/model.onnx"
                      : options.model;
-  if (const ValidationResult validation = validate(*model); !validation.valid()) {
-    return compare_invalid_model(
-        {subject.path, *model, validation, options.backends, options.data, options.worker_timeout},
-        report);
-  }
-  Result<std::vector<std::vector<Value>>> pieces = cut_into_pieces(model->graph, options);
-  if (!pieces) return pieces.error();
-  subject.pieces = *std::move(pieces);
-  if (Result<void> labels = read_labels(options, subject); !labels) return labels.error();
-  Result<std::vector<std::unique_ptr<Backend>>> backends =
-      open_backends(options.backends, report.common(), options.worker_timeout);
-  if (!backends) return backends.error();
-  ProgressLine progress("compare");
-  std::size_t step = 0;
-  const Result<Comparison> comparison =
-      compare(subject, *backends, report.common().seed, [&](const std::string& what) {
-        progress.show(step++, subject.pieces.size() + 2 * backends->size(), what);
-      });
-  if (!comparison) return comparison.error();
-  Result<std::vector<std::string>> tests = write_tests(comparison->findings, options.output);
-  if (!tests) return tests.error();
-  const ComparisonReport told{*comparison, model->graph, localise(*comparison, model->graph),
-                              *std::move(tests)};
-  const std::vector<std::string> notes = notes_on(model->graph, subject.pieces);
-  report.document["notes"] = notes;
-  fill_document(told, report.document);
-  for (const std::string& note : notes) report.text += fmt::format("note: {}\n", note);
-  report.text += to_page(told);
-  const bool inconsistent = std::any_of(comparison->pairs.begin(), comparison->pairs.end(),
-                                        [](const PairRow& pair) { return pair.inconsistent(); });
-  return inconsistent || !comparison->findings.empty() ? ExitCode::found : ExitCode::clean;
+  const ValidationResult validation = validate(*subject.model);
+  if (validation.valid()) return run_valid(options, std::move(subject), report);
+  return compare_invalid_model({subject.path, *subject.model, validation, options.backends,
+                                options.data, options.worker_timeout},
+                               report);
 }
 
 Action configure(CLI::App& app) {

@@ -1,6 +1,8 @@
 // Labels: what is said to be true of each instance.
 #pragma once
 
+#include <optional>
+
 #include "base/result.h"
 #include "compare/spread.h"
 
@@ -10,7 +12,8 @@ namespace assay {
 bool are_classes(const Tensor& labels);
 
 // Classes that the first output has, or as many true values as it has elements, over all pieces;
-// otherwise an Error of kind "usage".
-Result<void> check_labels(const Tensor& labels, const std::vector<std::vector<Spread>>& spreads);
+// otherwise an Error of kind "usage". No labels are right.
+Result<void> check_labels(const std::optional<Tensor>& labels,
+                          const std::vector<std::vector<Spread>>& spreads);
 
 }  // namespace assay

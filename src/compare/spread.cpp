@@ -98,8 +98,8 @@ Result<std::vector<Spread>> rounding_spread(const Evaluator& evaluator,
     spreads.push_back(std::move(spread));
   }
   std::mt19937_64 random(seed);
-  options.reading = Reading::bounded;
   options.observe = nullptr;
+  options.reading = Reading::bounded;
   options.replace = [&](const Evaluated& evaluated, std::span<Value> outputs) {
     for (Value& output : outputs) {
       if (output.is_tensor() && output.errors()) output = draw_from(output, random);

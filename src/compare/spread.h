@@ -1,6 +1,7 @@
 // Spread: how far honest evaluations of a whole model may lie apart.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "semantics/evaluator.h"
