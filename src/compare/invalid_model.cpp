@@ -22,7 +22,7 @@ Answer run(Backend& backend, const Job& job, const std::string& reason) {
 
 Comparison compare_invalid(const Job& job, const std::string& reason,
                            std::vector<std::unique_ptr<Backend>>& backends,
-                           const ComparisonProgress& progress) {
+                           const std::function<void(const std::string&)>& progress) {
   Comparison comparison;
   for (const std::unique_ptr<Backend>& backend : backends) {
     progress(fmt::format("running {}", backend->name()));

@@ -13,6 +13,6 @@ namespace assay {
 // recorded elsewhere accept nothing. `reason` is what is wrong, which is what the reference says.
 Comparison compare_invalid(const Job& job, const std::string& reason,
                            std::vector<std::unique_ptr<Backend>>& backends,
-                           const ComparisonProgress& progress);
+                           const std::function<void(const std::string&)>& progress);
 
 }  // namespace assay

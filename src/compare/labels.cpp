@@ -13,7 +13,10 @@ Error wrong(std::string message) { return {"usage", "labels: " + std::move(messa
 
 bool are_classes(const Tensor& labels) { return labels.rank() == 1 && is_integer(labels.type()); }
 
-Result<void> check_labels(const Tensor& labels, const std::vector<std::vector<Spread>>& spreads) {
+Result<void> check_labels(const std::optional<Tensor>& given,
+                          const std::vector<std::vector<Spread>>& spreads) {
+  if (!given) return {};
+  const Tensor& labels = *given;
   if (!is_real(labels.type()) && !is_integer(labels.type())) {
     return wrong(fmt::format("of type {}; a class is a whole number, a true value a number",
                              short_name(labels.type())));

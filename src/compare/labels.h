@@ -13,8 +13,9 @@ namespace assay {
 bool are_classes(const Tensor& labels);
 
 // Classes that the first output has, or as many true values as it has elements, over all pieces;
-// otherwise an Error of kind "usage".
-Result<void> check_labels(const Tensor& labels, const std::vector<std::vector<Spread>>& spreads);
+// otherwise an Error of kind "usage". No labels are right.
+Result<void> check_labels(const std::optional<Tensor>& labels,
+                          const std::vector<std::vector<Spread>>& spreads);
 
 // The same of labels that may not be there; classes have to be if a metric ranks them.
 Result<void> check_labels(const std::optional<Tensor>& labels, const Criteria& criteria,

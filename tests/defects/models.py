@@ -152,14 +152,6 @@ CURRENT = {
         "reducemax",
         constants={"axes": np.array([0], np.int64)},
     ),
-    "compiled products take operands of two types": Defect(
-        "torch-compile",
-        [call("MatMul", "X", "W")],
-        {"X": np.ones((1, 1), np.float16)},
-        "",
-        constants={"W": np.ones((1, 1), np.float32)},
-        kind="invalid-accepted",
-    ),
 }
 
 # In releases that are installed for this.

@@ -231,8 +231,8 @@ def test_a_folder_of_tests(
 @pytest.mark.parametrize(
     ("labels", "message"),
     [
-        (np.full(10, WIDTH), f"label {WIDTH} of {WIDTH} classes"),
-        (np.full(10, -1), f"label -1 of {WIDTH} classes"),
+        (np.full(10, WIDTH), f"class {WIDTH}, but the first output has classes 0 to {WIDTH - 1}"),
+        (np.full(10, -1), f"class -1, but the first output has classes 0 to {WIDTH - 1}"),
         (np.zeros((10, 2), np.float32), "20 true values for 60 elements of the first output"),
     ],
 )

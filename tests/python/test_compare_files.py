@@ -16,7 +16,7 @@ from onnx import helper, numpy_helper, version_converter
 
 sys.path.insert(0, str(ROOT / "tools"))
 
-from real_models import RealModel  # noqa: E402
+from real_models import RealModel, save
 
 Array = np.ndarray[Any, Any]
 Change = Callable[[onnx.ModelProto], None]
@@ -63,11 +63,13 @@ def network(seed: int = 0) -> onnx.ModelProto:
 
 
 def weight_of(model: onnx.ModelProto, name: str) -> onnx.TensorProto:
-    return next(one for one in model.graph.initializer if one.name == name)
+    found: onnx.TensorProto = next(w for w in model.graph.initializer if w.name == name)
+    return found
 
 
 def node_of(model: onnx.ModelProto, name: str) -> onnx.NodeProto:
-    return next(one for one in model.graph.node if one.name == name)
+    found: onnx.NodeProto = next(one for one in model.graph.node if one.name == name)
+    return found
 
 
 def put(model: onnx.ModelProto, name: str, array: Array) -> None:
@@ -309,7 +311,7 @@ def test_other_names_and_types_of_inputs(assay: Assay, tmp_path: Path) -> None:
         inputs = [value(name, declared, (3,))]
         model = model_of(nodes, inputs, [value("Y", FLOAT, (3, 4))], [table])
         (tmp_path / file).write_bytes(model.SerializeToString())
-        np.savez(tmp_path / f"{file}.npz", **{name: np.array([8, 0, 3], kind)})
+        save(tmp_path / f"{file}.npz", {name: np.array([8, 0, 3], kind)})
         return tmp_path / file
 
     a = write("ids", "a.onnx", np.int64, onnx.TensorProto.INT64)
@@ -382,7 +384,7 @@ def silero(name: str, rate: int, folder: Path) -> tuple[Path, Path]:
     """Return a model of the silero-vad wheel, and data at a sampling rate."""
     shapes = {"input": (1, 9 * rate // 250), "state": (2, 1, 128)}
     model = RealModel(name, "silero_vad", f"data/{name}.onnx", shapes, rate=rate)
-    np.savez(folder / "data.npz", **model.inputs())
+    save(folder / "data.npz", model.inputs())
     return model.path, folder / "data.npz"
 
 
