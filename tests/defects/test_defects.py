@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import onnx
 import pytest
-from models import CURRENT, OLD, Defect
+from known import CURRENT, OLD, Defect
 
 ROOT = Path(__file__).resolve().parents[2]
 ENVIRONMENT = 3

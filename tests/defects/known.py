@@ -63,7 +63,8 @@ def floats(*values: float) -> Array:
 def scanning_loop() -> onnx.NodeProto:
     """Return three rounds, each of which negates a row and shows it."""
     one = helper.make_tensor_value_info
-    row, truth = (TensorProto.FLOAT, [1, 2]), (TensorProto.BOOL, [])
+    row: tuple[int, list[int]] = (TensorProto.FLOAT, [1, 2])
+    truth: tuple[int, list[int]] = (TensorProto.BOOL, [])
     body = helper.make_graph(
         [
             call("Identity", "again", outputs=("goes_on",)),
@@ -77,7 +78,7 @@ def scanning_loop() -> onnx.NodeProto:
     return call("Loop", "rounds", "yes", "X", outputs=("last", "Y"), body=body)
 
 
-CEIL = {"kernel_shape": [3], "strides": [2], "ceil_mode": 1, "count_include_pad": 1}
+CEIL: dict[str, Any] = {"kernel_shape": [3], "strides": [2], "ceil_mode": 1, "count_include_pad": 1}
 NAN = float("nan")
 
 # In releases that CI installs anyway.
