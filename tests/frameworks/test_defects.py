@@ -2,39 +2,14 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import onnx
 import pytest
+from frameworks import assay, install
 from known import CURRENT, OLD, Defect
-
-ROOT = Path(__file__).resolve().parents[2]
-ENVIRONMENT = 3
-
-
-def assay(*arguments: object) -> tuple[int, dict[str, Any]]:
-    """Run a command with --json."""
-    environment = {"ASSAY_HOME": str(ROOT / "build" / "backends"), **os.environ}
-    done = subprocess.run(
-        [str(ROOT / "build" / "assay"), *map(str, arguments), "--json"],
-        capture_output=True,
-        text=True,
-        check=False,
-        env=environment,
-    )
-    return done.returncode, json.loads(done.stdout)
-
-
-def install(backend: str) -> None:
-    """Install a backend, or say loudly that this machine cannot have it."""
-    code, document = assay("backends", "install", backend)
-    if code == ENVIRONMENT:
-        pytest.skip(f"{backend} IS NOT INSTALLABLE HERE: {document['error']['message']}")
 
 
 def check(defect: Defect, folder: Path) -> None:
