@@ -23,7 +23,7 @@ from real_models import RealModel, save
 
 ASSAY = str(ROOT / "build" / "assay")
 # Planted backends in one comparison: they share what is found out about the model once.
-BATCH = 4
+BATCH = 8
 HEALTHY = "sound"  # the planted worker with nothing planted
 Document = dict[str, Any]
 
@@ -64,16 +64,6 @@ def compare(model: RealModel, batch: Sequence[Case], other: str) -> tuple[Docume
     if done.returncode not in (0, 1):
         raise RuntimeError(done.stdout + done.stderr)
     return json.loads(done.stdout), names
-
-
-def row_of(case: Case, candidates: list[str]) -> Document:
-    """Tell what a rule's candidates, best first, are worth."""
-    places = [place for place, name in enumerate(candidates) if name in case.nodes]
-    return {
-        "candidates": len(candidates),
-        "first": candidates[:3],
-        "place": places[0] + 1 if places else 0,
-    }
 
 
 def suspects(document: Document, name: str) -> list[str]:
@@ -120,10 +110,10 @@ def judge(document: Document, name: str, other: str, case: Case) -> None:
         "visible": bool(bound["inconsistent"]) or bound["instances"] == 0,
         "excess": bound["max"],
         "kinds": [f["kind"] for f in document["findings"] if f["backend"] == name],
-        "assay": row_of(case, suspects(document, name)),
-        "quartile": row_of(case, quartile_rule(layers)),
-        "ranked": row_of(case, ranked_quartile_rule(layers)),
-        "threshold": row_of(case, threshold_rule(layers)),
+        "assay": case.place_of(suspects(document, name)),
+        "quartile": case.place_of(quartile_rule(layers)),
+        "ranked": case.place_of(ranked_quartile_rule(layers)),
+        "threshold": case.place_of(threshold_rule(layers)),
     }
 
 
@@ -146,6 +136,7 @@ RULES = {
     "ranked": "the same, largest rate first",
     "threshold": "rate above 1000",
     "reduce": "polygraphy debug reduce",
+    "reduce_own": "the same, on golden values of the planted runtime itself",
 }
 
 
@@ -218,7 +209,8 @@ def main() -> int:
         chosen = list(cases_of(model, asked.each, asked.seed, asked.defect))
         alarms += measure(model, chosen, asked.other)
         if asked.reduce:
-            reduce_all(model, [c for c in chosen if c.rows["visible"]], asked.reduce)
+            visible = [case for case in chosen if case.rows["visible"]]
+            reduce_all(model, visible, asked.reduce, asked.other, asked.seed)
         cases += chosen
         print(f" {name}: {time.monotonic() - start:.0f} s", file=sys.stderr)
     target = ROOT / "build" / "planted.json"

@@ -41,7 +41,16 @@ class Case:
     op: str
     fused: bool
     change: float  # the largest of an output
-    rows: dict[str, Any] = field(default_factory=dict)
+    rows: dict[str, Any] = field(default_factory=dict)  # by rule
+
+    def place_of(self, candidates: list[str]) -> dict[str, Any]:
+        """Tell what a rule's candidates, best first, are worth."""
+        places = [place for place, name in enumerate(candidates) if name in self.nodes]
+        return {
+            "candidates": len(candidates),
+            "first": candidates[:3],
+            "place": places[0] + 1 if places else 0,
+        }
 
 
 def model_of(name: str) -> RealModel:
