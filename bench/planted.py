@@ -1,7 +1,7 @@
 """Plants defects in real trained models and counts how many are found, and where; prints tables.
 
 usage: bench/planted.py [--models A,B] [--each N] [--seed N] [--defect TEXT] [--other BACKEND]
-                        [--reduce N]
+                        [--reduce N] [--again]
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ ASSAY = str(ROOT / "build" / "assay")
 # Planted backends in one comparison: they share what is found out about the model once.
 BATCH = 8
 HEALTHY = "sound"  # the planted worker with nothing planted
+RESULTS = ROOT / "build" / "planted.json"
 Document = dict[str, Any]
 
 
@@ -191,6 +192,32 @@ def misses(cases: list[Case]) -> str:
     )
 
 
+def measure_all(names: list[str], asked: argparse.Namespace) -> tuple[list[Case], list[Document]]:
+    """Choose the cases of each model and measure them."""
+    cases: list[Case] = []
+    alarms: list[Document] = []
+    start = time.monotonic()
+    for name in names:
+        model = model_of(name)
+        chosen = list(cases_of(model, asked.each, asked.seed, asked.defect))
+        alarms += measure(model, chosen, asked.other)
+        cases += chosen
+        print(f" {name}: {time.monotonic() - start:.0f} s", file=sys.stderr)
+    return cases, alarms
+
+
+def store(cases: list[Case], alarms: list[Document]) -> None:
+    """Write all results."""
+    document = {"cases": [vars(case) for case in cases], "alarms": alarms}
+    RESULTS.write_text(json.dumps(document, indent=1))
+
+
+def load() -> tuple[list[Case], list[Document]]:
+    """Read the results of the last run."""
+    document = json.loads(RESULTS.read_text())
+    return [Case(**one) for one in document["cases"]], document["alarms"]
+
+
 def main() -> int:
     """Run the cases and write build/planted.json."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -200,21 +227,15 @@ def main() -> int:
     parser.add_argument("--defect", default="", help="only defects whose name has this text")
     parser.add_argument("--other", default="torch", help="the backend of the rate maps")
     parser.add_argument("--reduce", type=int, default=0, help="cases a model for Polygraphy")
+    parser.add_argument("--again", action="store_true", help="take the cases that were measured")
     asked = parser.parse_args()
-    cases: list[Case] = []
-    alarms: list[Document] = []
-    start = time.monotonic()
-    for name in asked.models.split(","):
-        model = model_of(name)
-        chosen = list(cases_of(model, asked.each, asked.seed, asked.defect))
-        alarms += measure(model, chosen, asked.other)
-        if asked.reduce:
-            visible = [case for case in chosen if case.rows["visible"]]
-            reduce_all(model, visible, asked.reduce, asked.other, asked.seed)
-        cases += chosen
-        print(f" {name}: {time.monotonic() - start:.0f} s", file=sys.stderr)
-    target = ROOT / "build" / "planted.json"
-    target.write_text(json.dumps({"cases": [vars(c) for c in cases], "alarms": alarms}, indent=1))
+    names = asked.models.split(",")
+    cases, alarms = load() if asked.again else measure_all(names, asked)
+    for name in names if asked.reduce else []:
+        visible = [case for case in cases if case.model == name and case.rows["visible"]]
+        reduce_all(model_of(name), visible, asked.reduce, asked.other, asked.seed)
+        store(cases, alarms)
+    store(cases, alarms)
     print(report(cases, alarms))
     print(f"\nFirst suspects elsewhere:\n{misses(cases)}")
     return 0

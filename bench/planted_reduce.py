@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -12,22 +11,11 @@ from pathlib import Path
 
 import numpy as np
 import onnx
+from peer import prepared, shapes_of
 from planted_cases import ROOT, Case, display_name
 from real_models import RealModel, save
 
-PINS = ("polygraphy==0.53.6", "onnx==1.18.0", "onnxruntime==1.22.1", "onnx-graphsurgeon==0.6.1")
-PLACE = ROOT / "build" / "polygraphy"
 CHECK = str(ROOT / "bench" / "planted_check.py")
-
-
-def prepared() -> Path:
-    """Return the environment's folder of programs; make it the first time."""
-    if not (PLACE / "bin" / "polygraphy").exists():
-        uv = shutil.which("uv") or str(ROOT / "build" / "uv" / "bin" / "uv")
-        python = str(PLACE / "bin" / "python")
-        subprocess.run([uv, "venv", "-q", "--python", "3.11", str(PLACE)], check=True)
-        subprocess.run([uv, "pip", "install", "-q", "--python", python, *PINS], check=True)
-    return PLACE / "bin"
 
 
 def golden_values(model: RealModel, other: str, folder: Path) -> dict[str, Path]:
@@ -51,15 +39,12 @@ def golden_values(model: RealModel, other: str, folder: Path) -> dict[str, Path]
 
 def reduced(model: RealModel, case: Case, golden: Path, folder: Path) -> list[str]:
     """Return the nodes of the model that is left."""
-    shapes = [
-        f"{name}:[{','.join(map(str, array.shape))}]" for name, array in model.inputs().items()
-    ]
     programs = prepared()
     (folder / "left.onnx").unlink(missing_ok=True)
     subprocess.run(
         [
             *(str(programs / "polygraphy"), "debug", "reduce", str(model.path)),
-            *("-o", "left.onnx", "--mode", "bisect", "--model-input-shapes", *shapes),
+            *("-o", "left.onnx", "--mode", "bisect", "--model-input-shapes", *shapes_of(model)),
             *("--check", str(programs / "python"), CHECK, "polygraphy_debug.onnx", str(golden)),
         ],
         cwd=folder,

@@ -160,21 +160,76 @@ void add_change(const Subject& subject, Backend& backend, const BackendRecord& r
   comparison.findings.push_back(std::move(finding));
 }
 
-void look_inside(const Subject& subject, const Evaluator& evaluator, Backend& backend,
-                 std::uint64_t seed, Comparison& comparison, BackendRecord& record) {
-  record.watched = backend.run(make_job(subject, comparison.piece, true));
-  if (!record.watched.ok()) {
-    comparison.findings.push_back(refusal(record, record.watched));
-    return;
+// Looks into backends on one piece, and remembers what saves work.
+class Inspection {
+ public:
+  Inspection(const Subject& subject, const Evaluator& evaluator, std::uint64_t seed)
+      : subject_(subject), evaluator_(evaluator), seed_(seed) {}
+
+  // Runs a backend, watched, and judges every inner value.
+  void look(Backend& backend, std::size_t piece, BackendRecord& record,
+            std::vector<ComparisonFinding>& findings) {
+    record.watched = backend.run(make_job(subject_, piece, true));
+    if (!record.watched.ok()) {
+      findings.push_back(refusal(record, record.watched));
+      return;
+    }
+    const std::map<std::string, Tensor> recorded = tensors_of(record.watched);
+    const Profile* profile = profile_of(record.framework);
+    const auto before = seen_.find(profile);
+    JudgeOptions how;
+    if (before != seen_.end()) {
+      how.recorded = &before->second.recorded;
+      how.judged = &before->second.judged;
+    } else if (seen_.empty()) {
+      how.reaches = &reaches_;
+    }
+    set_profile(profile);
+    Result<std::vector<Judgement>> judged =
+        judge(evaluator_, subject_.pieces[piece], recorded, seed_, how);
+    set_profile(nullptr);
+    if (!judged) return;
+    record.judged = *std::move(judged);
+    seen_.try_emplace(profile, Seen{recorded, record.judged});
   }
-  set_profile(profile_of(record.framework));
-  Result<std::vector<Judgement>> judged =
-      judge(evaluator, subject.pieces[comparison.piece], tensors_of(record.watched), seed);
-  set_profile(nullptr);
-  if (!judged) return;
-  record.judged = *std::move(judged);
-  add_suspects(*subject.model, record, comparison.findings);
-  add_change(subject, backend, record, comparison);
+  // The bounds that the first backend was judged by.
+  Reaches take_reaches() { return std::move(reaches_); }
+
+ private:
+  struct Seen {
+    std::map<std::string, Tensor> recorded;
+    std::vector<Judgement> judged;
+  };
+
+  const Subject& subject_;
+  const Evaluator& evaluator_;
+  std::uint64_t seed_;
+  std::map<const Profile*, Seen> seen_;  // the first backend of each profile
+  Reaches reaches_;
+};
+
+void look_into_all(std::vector<std::unique_ptr<Backend>>& backends, Inspection& inspection,
+                   Comparison& comparison, const ComparisonProgress& progress) {
+  for (std::size_t i = 0; i < backends.size(); ++i) {
+    BackendRecord& record = comparison.backends[i];
+    if (!record.alive || record.name == "reference") continue;
+    progress(fmt::format("looking into {}", record.name));
+    inspection.look(*backends[i], comparison.piece, record, comparison.findings);
+  }
+}
+
+Result<void> add_spreads(const Subject& subject, const Evaluator& evaluator, std::uint64_t seed,
+                         Reaches known, Comparison& comparison,
+                         const ComparisonProgress& progress) {
+  for (std::size_t i = 0; i < subject.pieces.size(); ++i) {
+    progress(fmt::format("what rounding allows, {} of {}", i + 1, subject.pieces.size()));
+    Result<std::vector<Spread>> spread =
+        rounding_spread(evaluator, subject.pieces[i], seed, std::move(known));
+    if (!spread) return spread.error();
+    comparison.spreads.push_back(*std::move(spread));
+    known = {};
+  }
+  return {};
 }
 
 }  // namespace
@@ -202,12 +257,6 @@ Result<Comparison> compare(const Subject& subject, std::vector<std::unique_ptr<B
   Comparison comparison;
   Result<std::unique_ptr<Evaluator>> evaluator = Evaluator::make(subject.model);
   if (!evaluator) return evaluator.error();
-  for (std::size_t i = 0; i < subject.pieces.size(); ++i) {
-    progress(fmt::format("what rounding allows, {} of {}", i + 1, subject.pieces.size()));
-    Result<std::vector<Spread>> spread = rounding_spread(**evaluator, subject.pieces[i], seed);
-    if (!spread) return spread.error();
-    comparison.spreads.push_back(*std::move(spread));
-  }
   for (const std::unique_ptr<Backend>& backend : backends) {
     progress(fmt::format("running {}", backend->name()));
     BackendRecord record{backend->name(), backend->identity().framework,
@@ -215,12 +264,22 @@ Result<Comparison> compare(const Subject& subject, std::vector<std::unique_ptr<B
     run_plain(subject, *backend, record, comparison.findings);
     comparison.backends.push_back(std::move(record));
   }
+  Inspection inspection(subject, **evaluator, seed);
+  // Of a single piece no choice is to be made, and the bounds of its nodes serve both steps.
+  const bool single = subject.pieces.size() == 1;
+  if (single) look_into_all(backends, inspection, comparison, progress);
+  if (Result<void> done =
+          add_spreads(subject, **evaluator, seed, inspection.take_reaches(), comparison, progress);
+      !done) {
+    return done.error();
+  }
   comparison.piece = worst_piece(comparison, subject.model->graph);
+  if (!single) look_into_all(backends, inspection, comparison, progress);
   for (std::size_t i = 0; i < backends.size(); ++i) {
-    BackendRecord& record = comparison.backends[i];
-    if (!record.alive || record.name == "reference") continue;
-    progress(fmt::format("looking into {}", record.name));
-    look_inside(subject, **evaluator, *backends[i], seed, comparison, record);
+    const BackendRecord& record = comparison.backends[i];
+    if (record.judged.empty()) continue;
+    add_suspects(*subject.model, record, comparison.findings);
+    add_change(subject, *backends[i], record, comparison);
   }
   comparison.pairs = compare_pairs(subject, comparison);
   return comparison;

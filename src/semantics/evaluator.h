@@ -40,6 +40,10 @@ struct EvaluateOptions {
   // each node is judged on the recorded inputs and errors do not pile up.
   bool impose = false;
   std::function<void(const Evaluated&)> observe{};
+  // With `impose`: tells of a node, all of whose results are recorded, that it need not be
+  // evaluated (nor observed) but for them.
+  std::function<bool(const PlannedNode&, const std::string& path, const std::string& steps)>
+      spare{};
   // May put others in the place of a node's outputs, after they have been observed.
   std::function<void(const Evaluated&, std::span<Value> outputs)> replace{};
 };

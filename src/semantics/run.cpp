@@ -113,21 +113,15 @@ void Run::run_node(const PlannedNode& node, Scope& scope) {
       inputs.push_back(scope.at(input));
     }
   }
-  running_.push_back({&node, &scope});
   ++node_count_;
+  const bool spared = silent_ == 0 && options_.impose && options_.recorded && options_.spare &&
+                      options_.spare(node, path_, steps_);
   bool unknown = false;
-  std::vector<Value> outputs;
-  try {
-    outputs = evaluate(node, inputs, &unknown);
-  } catch (const InexactDecision&) {  // an answer, if not one of this node
-    running_.pop_back();
-    throw;
-  } catch (...) {
-    note_failure(node);
-    throw;
-  }
-  running_.pop_back();
-  if (silent_ == 0) {
+  std::vector<Value> outputs(node.node.outputs.size());
+  if (!spared) outputs = evaluate_in(scope, node, inputs, &unknown);
+  if (spared) {
+    substitute_recorded(node, outputs);
+  } else if (silent_ == 0) {
     if (unknown && options_.recorded) substitute_recorded(node, outputs);
     if (options_.observe) options_.observe({node, path_, steps_, inputs, outputs, unknown});
     if (options_.impose && options_.recorded) substitute_recorded(node, outputs);
@@ -140,6 +134,22 @@ void Run::run_node(const PlannedNode& node, Scope& scope) {
     scope.slots[static_cast<std::size_t>(node.outputs[i])] = std::move(outputs[i]);
   }
   for (int slot : node.dying) scope.slots[static_cast<std::size_t>(slot)] = Value();
+}
+
+std::vector<Value> Run::evaluate_in(const Scope& scope, const PlannedNode& node,
+                                    std::span<const Value> inputs, bool* unknown) {
+  running_.push_back({&node, &scope});
+  try {
+    std::vector<Value> outputs = evaluate(node, inputs, unknown);
+    running_.pop_back();
+    return outputs;
+  } catch (const InexactDecision&) {  // an answer, if not one of this node
+    running_.pop_back();
+    throw;
+  } catch (...) {
+    note_failure(node);
+    throw;
+  }
 }
 
 std::vector<Value> Run::run_single(const PlannedNode& node, std::span<const Value> inputs,
