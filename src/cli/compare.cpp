@@ -90,13 +90,7 @@ Result<std::vector<std::unique_ptr<Backend>>> open_all(const Options& options,
   how.worker.threads = common.threads;
   how.worker.seed = common.seed;
   how.limits = {options.worker_timeout, common.memory_limit};
-  std::vector<std::unique_ptr<Backend>> backends;
-  for (const std::string& name : options.backends) {
-    Result<std::unique_ptr<Backend>> backend = open_backend(name, how);
-    if (!backend) return backend.error();
-    backends.push_back(*std::move(backend));
-  }
-  return backends;
+  return open_backends(options.backends, how);
 }
 
 std::vector<PairMap> localise(const Comparison& comparison, const Graph& graph) {

@@ -1,6 +1,7 @@
 #include "compare/comparison.h"
 
 #include <algorithm>
+#include <future>
 #include <map>
 #include <set>
 
@@ -160,29 +161,24 @@ void add_change(const Subject& subject, Backend& backend, const BackendRecord& r
   comparison.findings.push_back(std::move(finding));
 }
 
-// Looks into backends on one piece, and remembers what saves work.
+// Judges what backends computed on one piece, and remembers what saves work.
 class Inspection {
  public:
   Inspection(const Subject& subject, const Evaluator& evaluator, std::uint64_t seed)
       : subject_(subject), evaluator_(evaluator), seed_(seed) {}
 
-  // Runs a backend, watched, and judges every inner value.
-  void look(Backend& backend, std::size_t piece, BackendRecord& record,
-            std::vector<ComparisonFinding>& findings) {
-    record.watched = backend.run(make_job(subject_, piece, true));
-    if (!record.watched.ok()) {
-      findings.push_back(refusal(record, record.watched));
-      return;
-    }
+  // Judges every inner value of a watched run.
+  void judge_record(std::size_t piece, BackendRecord& record) {
     const std::map<std::string, Tensor> recorded = tensors_of(record.watched);
     const Profile* profile = profile_of(record.framework);
     const auto before = seen_.find(profile);
+    Reaches reaches;
     JudgeOptions how;
     if (before != seen_.end()) {
       how.recorded = &before->second.recorded;
       how.judged = &before->second.judged;
-    } else if (seen_.empty()) {
-      how.reaches = &reaches_;
+    } else {
+      how.reaches = &reaches;
     }
     set_profile(profile);
     Result<std::vector<Judgement>> judged =
@@ -190,9 +186,13 @@ class Inspection {
     set_profile(nullptr);
     if (!judged) return;
     record.judged = *std::move(judged);
-    seen_.try_emplace(profile, Seen{recorded, record.judged});
+    if (before == seen_.end()) seen_.emplace(profile, Seen{recorded, record.judged});
+    // Bounds on the values that follow a defect say nothing of an honest run.
+    const bool honest = std::all_of(record.judged.begin(), record.judged.end(),
+                                    [](const Judgement& one) { return one.inside; });
+    if (honest) reaches_.widen(std::move(reaches));
   }
-  // The bounds that the first backend was judged by.
+  // The bounds that honest backends were judged by.
   Reaches take_reaches() { return std::move(reaches_); }
 
  private:
@@ -208,13 +208,55 @@ class Inspection {
   Reaches reaches_;
 };
 
-void look_into_all(std::vector<std::unique_ptr<Backend>>& backends, Inspection& inspection,
-                   Comparison& comparison, const ComparisonProgress& progress) {
+// Runs all pieces, and watched the one that is looked into, if that is known already.
+void run_backend(const Subject& subject, Backend& backend, bool watch, BackendRecord& record,
+                 std::vector<ComparisonFinding>& findings) {
+  run_plain(subject, backend, record, findings);
+  if (watch && record.alive) record.watched = backend.run(make_job(subject, 0, true));
+}
+
+bool is_watched(const BackendRecord& record) { return record.alive && record.name != "reference"; }
+
+void inspect(Inspection& inspection, Comparison& comparison, BackendRecord& record) {
+  if (record.watched.ok()) {
+    inspection.judge_record(comparison.piece, record);
+  } else {
+    comparison.findings.push_back(refusal(record, record.watched));
+  }
+}
+
+// Runs backends beside each other, each in a thread that waits for it. Of a single piece no choice
+// is to be made, so it is looked into at once.
+void run_all(const Subject& subject, std::vector<std::unique_ptr<Backend>>& backends,
+             Inspection& inspection, Comparison& comparison, const ComparisonProgress& progress) {
+  const bool single = subject.pieces.size() == 1;
+  std::vector<std::vector<ComparisonFinding>> findings(backends.size());
+  std::vector<std::future<void>> running;
   for (std::size_t i = 0; i < backends.size(); ++i) {
     BackendRecord& record = comparison.backends[i];
-    if (!record.alive || record.name == "reference") continue;
+    const bool watch = single && is_watched(record);
+    running.push_back(std::async(std::launch::async, [&, i, watch] {
+      run_backend(subject, *backends[i], watch, comparison.backends[i], findings[i]);
+    }));
+  }
+  for (std::size_t i = 0; i < backends.size(); ++i) {
+    BackendRecord& record = comparison.backends[i];
+    progress(fmt::format("running {}", record.name));
+    running[i].get();
+    for (ComparisonFinding& one : findings[i]) comparison.findings.push_back(std::move(one));
+    if (single && is_watched(record)) inspect(inspection, comparison, record);
+  }
+}
+
+void look_into_all(const Subject& subject, std::vector<std::unique_ptr<Backend>>& backends,
+                   Inspection& inspection, Comparison& comparison,
+                   const ComparisonProgress& progress) {
+  for (std::size_t i = 0; i < backends.size(); ++i) {
+    BackendRecord& record = comparison.backends[i];
+    if (!is_watched(record)) continue;
     progress(fmt::format("looking into {}", record.name));
-    inspection.look(*backends[i], comparison.piece, record, comparison.findings);
+    record.watched = backends[i]->run(make_job(subject, comparison.piece, true));
+    inspect(inspection, comparison, record);
   }
 }
 
@@ -258,23 +300,18 @@ Result<Comparison> compare(const Subject& subject, std::vector<std::unique_ptr<B
   Result<std::unique_ptr<Evaluator>> evaluator = Evaluator::make(subject.model);
   if (!evaluator) return evaluator.error();
   for (const std::unique_ptr<Backend>& backend : backends) {
-    progress(fmt::format("running {}", backend->name()));
-    BackendRecord record{backend->name(), backend->identity().framework,
-                         backend->identity().version};
-    run_plain(subject, *backend, record, comparison.findings);
-    comparison.backends.push_back(std::move(record));
+    comparison.backends.push_back(
+        {backend->name(), backend->identity().framework, backend->identity().version});
   }
   Inspection inspection(subject, **evaluator, seed);
-  // Of a single piece no choice is to be made, and the bounds of its nodes serve both steps.
-  const bool single = subject.pieces.size() == 1;
-  if (single) look_into_all(backends, inspection, comparison, progress);
+  run_all(subject, backends, inspection, comparison, progress);
   if (Result<void> done =
           add_spreads(subject, **evaluator, seed, inspection.take_reaches(), comparison, progress);
       !done) {
     return done.error();
   }
   comparison.piece = worst_piece(comparison, subject.model->graph);
-  if (!single) look_into_all(backends, inspection, comparison, progress);
+  if (subject.pieces.size() > 1) look_into_all(subject, backends, inspection, comparison, progress);
   for (std::size_t i = 0; i < backends.size(); ++i) {
     const BackendRecord& record = comparison.backends[i];
     if (record.judged.empty()) continue;

@@ -135,6 +135,16 @@ const std::vector<float>* Reaches::find(const std::string& name) const {
   return found == known_.end() ? nullptr : &found->second;
 }
 
+void Reaches::widen(Reaches other) {
+  for (auto& [name, reach] : other.known_) {
+    const auto [mine, fresh] = known_.try_emplace(name, std::move(reach));
+    if (fresh || mine->second.size() != reach.size()) continue;
+    std::transform(reach.begin(), reach.end(), mine->second.begin(), mine->second.begin(),
+                   [](float a, float b) { return std::max(a, b); });
+  }
+  bytes_ = std::max(bytes_, other.bytes_);
+}
+
 bool Reaches::complete() const { return !known_.empty() && bytes_ <= memory_limit() / 8; }
 
 double Spread::excess(const Value& found, std::size_t* where) const {

@@ -27,6 +27,8 @@ class Reaches {
   // Of an element that is exact, or that can become anything, the reach is 0: both stay.
   const std::vector<float>& learn(const std::string& name, const std::vector<double>& errors);
   const std::vector<float>* find(const std::string& name) const;
+  // Whatever either of two allows.
+  void widen(Reaches other);
   // Whether all is known that was learned: of a model with too large values little is kept.
   bool complete() const;
 
