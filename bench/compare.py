@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -25,16 +26,22 @@ BACKENDS = ("onnxruntime", "onnxruntime-noopt")
 REPEAT = 3
 
 
-def timed(command: list[str]) -> tuple[float, str]:
-    """Run a command; return its seconds and what it printed."""
-    start = time.perf_counter()
+def processor_seconds() -> float:
+    """Return what processes that have ended took of the processors, and those that they started."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def timed(command: list[str]) -> tuple[tuple[float, float], str]:
+    """Run a command; return its seconds, those of the processors, and what it printed."""
+    start, before = time.perf_counter(), processor_seconds()
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    return time.perf_counter() - start, done.stdout
+    return (time.perf_counter() - start, processor_seconds() - before), done.stdout
 
 
 def row(model: RealModel) -> str:
     """Compare every tensor of a model by both, in turns, each with all cores."""
-    ours, theirs = float("inf"), float("inf")
+    ours, theirs = (float("inf"),) * 2, (float("inf"),) * 2
     document: dict[str, Any] = {}
     with tempfile.TemporaryDirectory() as folder:
         data = str(Path(folder) / "inputs.npz")
@@ -48,11 +55,15 @@ def row(model: RealModel) -> str:
             ours, document = min(ours, seconds), json.loads(text)
             theirs = min(theirs, timed(peer)[0])
     judged = [one["judged"] for one in document["backends"]]
-    return f"| {model.name} | {judged[0]} | {ours:.2f} | {theirs:.2f} | {theirs / ours:.1f} |"
+    return (
+        f"| {model.name} | {judged[0]} | {ours[0]:.2f} | {theirs[0]:.2f} "
+        f"| {theirs[0] / ours[0]:.1f} | {ours[1]:.2f} | {theirs[1]:.2f} |"
+    )
 
 
 def main() -> int:
     """Measure the named models, or nudenet."""
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # else nobody's imports are fast
     os.environ.setdefault("ASSAY_HOME", str(ROOT / "build" / "backends"))
     names = sys.argv[1:] or ["nudenet"]
     subprocess.run([ASSAY, "backends", "install", *BACKENDS], capture_output=True, check=True)

@@ -93,22 +93,6 @@ Result<std::vector<std::unique_ptr<Backend>>> open_all(const Options& options,
   return open_backends(options.backends, how);
 }
 
-std::vector<PairMap> localise(const Comparison& comparison, const Graph& graph) {
-  std::vector<PairMap> maps;
-  const auto values_of = [&](const std::string& name) -> const NamedValues* {
-    for (const BackendRecord& record : comparison.backends) {
-      if (record.name == name && !record.watched.hidden.empty()) return &record.watched.hidden;
-    }
-    return nullptr;
-  };
-  for (const PairRow& pair : comparison.pairs) {
-    if (pair.metric != "bound") continue;
-    const NamedValues *a = values_of(pair.a), *b = values_of(pair.b);
-    if (a && b) maps.push_back({pair.a, pair.b, rate_map(graph, *a, *b)});
-  }
-  return maps;
-}
-
 // Puts each suspect into a folder of its own.
 Result<std::vector<std::string>> write_tests(const std::vector<ComparisonFinding>& findings,
                                              const std::filesystem::path& folder) {
@@ -144,15 +128,20 @@ Result<ExitCode> run(Options& options, Report& report) {
   if (!backends) return backends.error();
   ProgressLine progress("compare");
   std::size_t step = 0;
-  const Result<Comparison> comparison =
-      compare(subject, *backends, report.common().seed, [&](const std::string& what) {
-        progress.show(step++, subject.pieces.size() + 2 * backends->size(), what);
-      });
+  PairMaps maps(options.backends);
+  ComparisonOptions how;
+  how.seed = report.common().seed;
+  how.progress = [&](const std::string& what) {
+    const std::size_t steps = subject.pieces.size() + 2 * backends->size();
+    progress.show(step++, std::max(steps, step), what);
+  };
+  how.shown = [&](const Shown& shown) { maps.add(shown); };
+  const Result<Comparison> comparison = compare(subject, *backends, how);
   if (!comparison) return comparison.error();
   Result<std::vector<std::string>> tests = write_tests(comparison->findings, options.output);
   if (!tests) return tests.error();
-  const ComparisonReport told{*comparison, (*model)->graph, localise(*comparison, (*model)->graph),
-                              *std::move(tests)};
+  const Graph& graph = (*model)->graph;
+  const ComparisonReport told{*comparison, graph, maps.finish(graph), *std::move(tests)};
   fill_document(told, report.document);
   report.text = to_page(told);
   const bool inconsistent = std::any_of(comparison->pairs.begin(), comparison->pairs.end(),

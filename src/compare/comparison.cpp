@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <future>
+#include <iterator>
 #include <map>
 #include <set>
 
 #include <fmt/format.h>
 
+#include "compare/look.h"
 #include "compare/pairs.h"
 #include "semantics/nonfinite.h"
 
@@ -57,6 +59,24 @@ void run_plain(const Subject& subject, Backend& backend, BackendRecord& record,
     }
     record.plain.push_back(std::move(answer));
   }
+}
+
+// Starts what run_plain does on every backend, each in a thread that waits for it.
+std::vector<std::future<void>> run_all(const Subject& subject,
+                                       std::vector<std::unique_ptr<Backend>>& backends,
+                                       Comparison& comparison,
+                                       std::vector<std::vector<ComparisonFinding>>& findings) {
+  for (const std::unique_ptr<Backend>& backend : backends) {
+    comparison.backends.push_back(
+        {backend->name(), backend->identity().framework, backend->identity().version});
+  }
+  std::vector<std::future<void>> running;
+  for (std::size_t i = 0; i < backends.size(); ++i) {
+    running.push_back(std::async(std::launch::async, [&, i] {
+      run_plain(subject, *backends[i], comparison.backends[i], findings[i]);
+    }));
+  }
+  return running;
 }
 
 // How far a backend's unwatched outputs are from what rounding allows, over one piece.
@@ -161,117 +181,65 @@ void add_change(const Subject& subject, Backend& backend, const BackendRecord& r
   comparison.findings.push_back(std::move(finding));
 }
 
-// Judges what backends computed on one piece, and remembers what saves work.
-class Inspection {
- public:
-  Inspection(const Subject& subject, const Evaluator& evaluator, std::uint64_t seed)
-      : subject_(subject), evaluator_(evaluator), seed_(seed) {}
+// How many bytes of inner values may be here at once: each backend's, and what judging makes of
+// them.
+std::uint64_t most_bytes(std::size_t backends) { return memory_limit() / (8 * (backends + 1)); }
 
-  // Judges every inner value of a watched run.
-  void judge_record(std::size_t piece, BackendRecord& record) {
-    const std::map<std::string, Tensor> recorded = tensors_of(record.watched);
-    const Profile* profile = profile_of(record.framework);
-    const auto before = seen_.find(profile);
-    Reaches reaches;
-    JudgeOptions how;
-    if (before != seen_.end()) {
-      how.recorded = &before->second.recorded;
-      how.judged = &before->second.judged;
-    } else {
-      how.reaches = &reaches;
+void judge_look(const Subject& subject, const Evaluator& evaluator, const Look& look,
+                const Comparison& comparison, const Answer& answer, std::uint64_t seed,
+                BackendRecord& record) {
+  const std::map<std::string, Tensor> shown = tensors_of(answer);
+  const std::vector<bool> only = nodes_to_judge(subject.model->graph, look, shown);
+  set_profile(profile_of(record.framework));
+  Result<std::vector<Judgement>> judged =
+      judge(evaluator, subject.pieces[comparison.piece], shown, seed, &only);
+  set_profile(nullptr);
+  if (!judged) return;
+  std::move(judged->begin(), judged->end(), std::back_inserter(record.judged));
+}
+
+// Asks a backend for the values of a look, and judges them; none if it does not answer.
+std::optional<Answer> look_at(const Subject& subject, const Evaluator& evaluator, const Look& look,
+                              Backend& backend, std::uint64_t seed, Comparison& comparison,
+                              BackendRecord& record) {
+  Job job = make_job(subject, comparison.piece, true);
+  job.watched = look.watched;
+  Answer answer = backend.run(job);
+  if (!answer.ok()) {
+    record.looked_into = false;
+    comparison.findings.push_back(refusal(record, answer));
+    return std::nullopt;
+  }
+  if (record.name != "reference") {
+    judge_look(subject, evaluator, look, comparison, answer, seed, record);
+  }
+  return answer;
+}
+
+void look_inside(const Subject& subject, const Evaluator& evaluator, const std::vector<Look>& looks,
+                 std::vector<std::unique_ptr<Backend>>& backends, const ComparisonOptions& options,
+                 Comparison& comparison) {
+  for (std::size_t number = 0; number < looks.size(); ++number) {
+    std::vector<std::optional<Answer>> answers(backends.size());
+    Shown shown(backends.size(), nullptr);
+    for (std::size_t i = 0; i < backends.size(); ++i) {
+      BackendRecord& record = comparison.backends[i];
+      if (!record.alive || !record.looked_into) continue;
+      options.progress(
+          fmt::format("looking into {}, {} of {}", record.name, number + 1, looks.size()));
+      answers[i] = look_at(subject, evaluator, looks[number], *backends[i], options.seed,
+                           comparison, record);
+      if (!answers[i]) continue;
+      shown[i] = &answers[i]->hidden;
+      if (number > 0) answers[i]->values.clear();  // the same outputs again
     }
-    set_profile(profile);
-    Result<std::vector<Judgement>> judged =
-        judge(evaluator_, subject_.pieces[piece], recorded, seed_, how);
-    set_profile(nullptr);
-    if (!judged) return;
-    record.judged = *std::move(judged);
-    if (before == seen_.end()) seen_.emplace(profile, Seen{recorded, record.judged});
-    // Bounds on the values that follow a defect say nothing of an honest run.
-    const bool honest = std::all_of(record.judged.begin(), record.judged.end(),
-                                    [](const Judgement& one) { return one.inside; });
-    if (honest) reaches_.widen(std::move(reaches));
+    options.shown(shown);
+    for (std::size_t i = 0; i < backends.size(); ++i) {
+      if (!answers[i] || number > 0) continue;
+      if (looks.size() > 1) answers[i]->hidden.clear();
+      comparison.backends[i].watched = *std::move(answers[i]);
+    }
   }
-  // The bounds that honest backends were judged by.
-  Reaches take_reaches() { return std::move(reaches_); }
-
- private:
-  struct Seen {
-    std::map<std::string, Tensor> recorded;
-    std::vector<Judgement> judged;
-  };
-
-  const Subject& subject_;
-  const Evaluator& evaluator_;
-  std::uint64_t seed_;
-  std::map<const Profile*, Seen> seen_;  // the first backend of each profile
-  Reaches reaches_;
-};
-
-// Runs all pieces, and watched the one that is looked into, if that is known already.
-void run_backend(const Subject& subject, Backend& backend, bool watch, BackendRecord& record,
-                 std::vector<ComparisonFinding>& findings) {
-  run_plain(subject, backend, record, findings);
-  if (watch && record.alive) record.watched = backend.run(make_job(subject, 0, true));
-}
-
-bool is_watched(const BackendRecord& record) { return record.alive && record.name != "reference"; }
-
-void inspect(Inspection& inspection, Comparison& comparison, BackendRecord& record) {
-  if (record.watched.ok()) {
-    inspection.judge_record(comparison.piece, record);
-  } else {
-    comparison.findings.push_back(refusal(record, record.watched));
-  }
-}
-
-// Runs backends beside each other, each in a thread that waits for it. Of a single piece no choice
-// is to be made, so it is looked into at once.
-void run_all(const Subject& subject, std::vector<std::unique_ptr<Backend>>& backends,
-             Inspection& inspection, Comparison& comparison, const ComparisonProgress& progress) {
-  const bool single = subject.pieces.size() == 1;
-  std::vector<std::vector<ComparisonFinding>> findings(backends.size());
-  std::vector<std::future<void>> running;
-  for (std::size_t i = 0; i < backends.size(); ++i) {
-    BackendRecord& record = comparison.backends[i];
-    const bool watch = single && is_watched(record);
-    running.push_back(std::async(std::launch::async, [&, i, watch] {
-      run_backend(subject, *backends[i], watch, comparison.backends[i], findings[i]);
-    }));
-  }
-  for (std::size_t i = 0; i < backends.size(); ++i) {
-    BackendRecord& record = comparison.backends[i];
-    progress(fmt::format("running {}", record.name));
-    running[i].get();
-    for (ComparisonFinding& one : findings[i]) comparison.findings.push_back(std::move(one));
-    if (single && is_watched(record)) inspect(inspection, comparison, record);
-  }
-}
-
-void look_into_all(const Subject& subject, std::vector<std::unique_ptr<Backend>>& backends,
-                   Inspection& inspection, Comparison& comparison,
-                   const ComparisonProgress& progress) {
-  for (std::size_t i = 0; i < backends.size(); ++i) {
-    BackendRecord& record = comparison.backends[i];
-    if (!is_watched(record)) continue;
-    progress(fmt::format("looking into {}", record.name));
-    record.watched = backends[i]->run(make_job(subject, comparison.piece, true));
-    inspect(inspection, comparison, record);
-  }
-}
-
-Result<void> add_spreads(const Subject& subject, const Evaluator& evaluator, std::uint64_t seed,
-                         Reaches known, Comparison& comparison,
-                         const ComparisonProgress& progress) {
-  for (std::size_t i = 0; i < subject.pieces.size(); ++i) {
-    progress(fmt::format("what rounding allows, {} of {}", i + 1, subject.pieces.size()));
-    Result<std::vector<Spread>> spread =
-        rounding_spread(evaluator, subject.pieces[i], seed, std::move(known));
-    if (!spread) return spread.error();
-    comparison.spreads.push_back(*std::move(spread));
-    known = {};
-  }
-  return {};
 }
 
 }  // namespace
@@ -295,26 +263,34 @@ std::int64_t Comparison::unique() const {
 }
 
 Result<Comparison> compare(const Subject& subject, std::vector<std::unique_ptr<Backend>>& backends,
-                           std::uint64_t seed, const ComparisonProgress& progress) {
+                           const ComparisonOptions& options) {
   Comparison comparison;
+  const Graph& graph = subject.model->graph;
   Result<std::unique_ptr<Evaluator>> evaluator = Evaluator::make(subject.model);
   if (!evaluator) return evaluator.error();
-  for (const std::unique_ptr<Backend>& backend : backends) {
-    comparison.backends.push_back(
-        {backend->name(), backend->identity().framework, backend->identity().version});
+  ValueSizes sizes(graph.nodes.size());
+  std::vector<std::vector<ComparisonFinding>> findings(backends.size());
+  std::vector<std::future<void>> running = run_all(subject, backends, comparison, findings);
+  for (std::size_t i = 0; i < subject.pieces.size(); ++i) {
+    options.progress(fmt::format("what rounding allows, {} of {}", i + 1, subject.pieces.size()));
+    Result<std::vector<Spread>> spread =
+        rounding_spread(**evaluator, subject.pieces[i], options.seed, [&](const Evaluated& one) {
+          if (i == 0) sizes.observe(one);
+        });
+    if (!spread) return spread.error();
+    comparison.spreads.push_back(*std::move(spread));
   }
-  Inspection inspection(subject, **evaluator, seed);
-  run_all(subject, backends, inspection, comparison, progress);
-  if (Result<void> done =
-          add_spreads(subject, **evaluator, seed, inspection.take_reaches(), comparison, progress);
-      !done) {
-    return done.error();
+  for (std::size_t i = 0; i < backends.size(); ++i) {
+    options.progress(fmt::format("running {}", backends[i]->name()));
+    running[i].get();
+    std::move(findings[i].begin(), findings[i].end(), std::back_inserter(comparison.findings));
   }
-  comparison.piece = worst_piece(comparison, subject.model->graph);
-  if (subject.pieces.size() > 1) look_into_all(subject, backends, inspection, comparison, progress);
+  comparison.piece = worst_piece(comparison, graph);
+  look_inside(subject, **evaluator, plan_looks(graph, sizes.bytes(), most_bytes(backends.size())),
+              backends, options, comparison);
   for (std::size_t i = 0; i < backends.size(); ++i) {
     const BackendRecord& record = comparison.backends[i];
-    if (record.judged.empty()) continue;
+    if (!record.alive || !record.looked_into || record.name == "reference") continue;
     add_suspects(*subject.model, record, comparison.findings);
     add_change(subject, *backends[i], record, comparison);
   }

@@ -1,10 +1,7 @@
 #include "compare/judge.h"
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
-#include <unordered_map>
-#include <unordered_set>
 
 #include <fmt/format.h>
 
@@ -78,73 +75,20 @@ const Variant* explain(const Evaluated& evaluated, std::size_t output, const Ten
   return nullptr;
 }
 
-// Which nodes another backend has computed alike, and what was said of them.
-class Likeness {
- public:
-  Likeness(const Graph& graph, const std::map<std::string, Tensor>& here, const JudgeOptions& how)
-      : here_(here), there_(how.recorded), judged_(how.judged) {
-    if (!there_ || !judged_) return;
-    for (const Node& node : graph.nodes) made_.insert(node.outputs.begin(), node.outputs.end());
-    for (const Judgement& one : *judged_) by_output_.emplace(one.output, &one);
-  }
-
-  bool holds(const Node& node) {
-    if (!there_ || !judged_) return false;
-    const auto alike = [&](const std::string& name) { return name.empty() || same(name); };
-    return std::all_of(node.outputs.begin(), node.outputs.end(), alike) &&
-           std::all_of(node.inputs.begin(), node.inputs.end(), [&](const std::string& name) {
-             return !made_.contains(name) || alike(name);
-           });
-  }
-  const Judgement* said_of(const std::string& output) const {
-    const auto found = by_output_.find(output);
-    return found == by_output_.end() ? nullptr : found->second;
-  }
-
- private:
-  bool same(const std::string& name) {
-    const auto [known, fresh] = same_.try_emplace(name, false);
-    if (!fresh) return known->second;
-    const auto left = here_.find(name), right = there_->find(name);
-    known->second =
-        left != here_.end() && right != there_->end() && identical(left->second, right->second);
-    return known->second;
-  }
-
-  const std::map<std::string, Tensor>& here_;
-  const std::map<std::string, Tensor>* there_;
-  const std::vector<Judgement>* judged_;
-  std::unordered_set<std::string> made_;
-  std::unordered_map<std::string, const Judgement*> by_output_;
-  std::unordered_map<std::string, bool> same_;
-};
-
 }  // namespace
 
 Result<std::vector<Judgement>> judge(const Evaluator& evaluator, const std::vector<Value>& inputs,
                                      const std::map<std::string, Tensor>& recorded,
-                                     std::uint64_t seed, const JudgeOptions& how) {
+                                     std::uint64_t seed, const std::vector<bool>* only) {
   std::vector<Judgement> judgements;
-  Likeness likeness(evaluator.model().graph, recorded, how);
   EvaluateOptions options;
   options.reading = Reading::bounded;
   options.seed = seed;
   options.recorded = &recorded;
   options.impose = true;
-  options.spare = [&](const PlannedNode& node, const std::string& path, const std::string& steps) {
-    // What is inside a subgraph or a function has judgements of its own.
-    const bool plain = path.empty() && steps.empty() && node.subgraphs.empty() && !node.function;
-    if (!plain || !likeness.holds(node.node)) return false;
-    for (const std::string& output : node.node.outputs) {
-      if (const Judgement* said = likeness.said_of(output)) judgements.push_back(*said);
-    }
-    return true;
-  };
+  options.only = only;
   options.observe = [&](const Evaluated& evaluated) {
     for (std::size_t i = 0; i < evaluated.outputs.size(); ++i) {
-      if (how.reaches && evaluated.outputs[i].is_tensor() && evaluated.outputs[i].errors()) {
-        how.reaches->learn(evaluated.name(i), *evaluated.outputs[i].errors());
-      }
       if (evaluated.unknown || !evaluated.outputs[i].is_tensor()) continue;
       const std::string name = evaluated.name(i);
       const auto found = recorded.find(name);

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "base/result.h"
-#include "compare/spread.h"
 #include "ops/operator.h"
 #include "patterns/array.h"
 #include "semantics/evaluator.h"
@@ -26,20 +25,11 @@ struct Judgement {
   std::vector<Value> inputs{};
 };
 
-// What a judge may take from work that was done, and leave for work to come.
-struct JudgeOptions {
-  // Another backend of the same profile: what it computed, and what was said of that. A node that
-  // has the same inputs and outputs here, bit for bit, is judged the same.
-  const std::map<std::string, Tensor>* recorded = nullptr;
-  const std::vector<Judgement>* judged = nullptr;
-  Reaches* reaches = nullptr;  // gets the bounds
-};
-
 // Judges each output that `recorded` has, in order of execution. Nodes whose results are not
-// recorded are evaluated, and what follows is judged on that.
+// recorded are evaluated, and what follows is judged on that. `only` is as in EvaluateOptions.
 Result<std::vector<Judgement>> judge(const Evaluator& evaluator, const std::vector<Value>& inputs,
                                      const std::map<std::string, Tensor>& recorded,
-                                     std::uint64_t seed, const JudgeOptions& how = {});
+                                     std::uint64_t seed, const std::vector<bool>* only = nullptr);
 
 // What is known of a backend's functions, each line with its measurement; null if nothing is.
 const Profile* profile_of(const std::string& backend);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <string>
+#include <unordered_map>
 
 #include "base/parallel.h"
 
@@ -26,6 +28,33 @@ double unit_of(std::uint64_t seed) {
   mixed = (mixed ^ (mixed >> 27)) * 0x94d049bb133111eb;
   return static_cast<double>(static_cast<std::int64_t>(mixed ^ (mixed >> 31))) * 0x1p-63;
 }
+
+// How far each result of each node may lie from what was computed, by name; it takes one run in the
+// slow reading to learn this, and the runs after it draw from what is known.
+class Reaches {
+ public:
+  // Of an element that is exact, or that can become anything, the reach is 0: both stay.
+  const std::vector<float>& learn(const std::string& name, const std::vector<double>& errors) {
+    if (too_large()) known_.clear();
+    std::vector<float>& reach = known_[name];
+    reach.resize(errors.size());
+    for (std::size_t i = 0; i < errors.size(); ++i) {
+      reach[i] = std::isfinite(errors[i]) ? static_cast<float>(errors[i]) : 0.0F;
+    }
+    bytes_ += reach.size() * sizeof(float);
+    return reach;
+  }
+  const std::vector<float>* find(const std::string& name) const {
+    const auto found = known_.find(name);
+    return found == known_.end() ? nullptr : &found->second;
+  }
+  // Then little of it is kept, and every run is one in the slow reading.
+  bool too_large() const { return bytes_ > memory_limit() / 16; }
+
+ private:
+  std::unordered_map<std::string, std::vector<float>> known_;
+  std::size_t bytes_ = 0;
+};
 
 Tensor draw_around(const Tensor& center, const std::vector<float>& reach, std::uint64_t seed) {
   constexpr std::int64_t kGrain = 1 << 14;
@@ -54,11 +83,7 @@ Tensor draw(const Tensor& center, const std::vector<float>& reach, std::uint64_t
 // One run in which each node's result lies somewhere in its own bound.
 class RandomRun {
  public:
-  RandomRun(const Evaluator& evaluator, std::uint64_t seed, Reaches known)
-      : evaluator_(evaluator),
-        seed_(seed),
-        reaches_(std::move(known)),
-        learned_(reaches_.complete()) {}
+  RandomRun(const Evaluator& evaluator, std::uint64_t seed) : evaluator_(evaluator), seed_(seed) {}
 
   Result<std::vector<Value>> run(const std::vector<Value>& inputs, std::uint64_t model_seed) {
     EvaluateOptions options;
@@ -68,7 +93,7 @@ class RandomRun {
       for (std::size_t i = 0; i < outputs.size(); ++i) move(evaluated.name(i), outputs[i]);
     };
     Result<std::vector<Value>> drawn = evaluator_.run(inputs, options);
-    learned_ = drawn && reaches_.complete();
+    learned_ = drawn && !reaches_.too_large();
     return drawn;
   }
 
@@ -86,7 +111,7 @@ class RandomRun {
   const Evaluator& evaluator_;
   std::uint64_t seed_;
   Reaches reaches_;
-  bool learned_;
+  bool learned_ = false;
 };
 
 void widen(const Tensor& drawn, Spread& spread) {
@@ -118,35 +143,6 @@ void find_tolerances(Spread& spread) {
 
 }  // namespace
 
-const std::vector<float>& Reaches::learn(const std::string& name,
-                                         const std::vector<double>& errors) {
-  if (bytes_ > memory_limit() / 8) known_.clear();
-  std::vector<float>& reach = known_[name];
-  reach.resize(errors.size());
-  for (std::size_t i = 0; i < errors.size(); ++i) {
-    reach[i] = std::isfinite(errors[i]) ? static_cast<float>(errors[i]) : 0.0F;
-  }
-  bytes_ += reach.size() * sizeof(float);
-  return reach;
-}
-
-const std::vector<float>* Reaches::find(const std::string& name) const {
-  const auto found = known_.find(name);
-  return found == known_.end() ? nullptr : &found->second;
-}
-
-void Reaches::widen(Reaches other) {
-  for (auto& [name, reach] : other.known_) {
-    const auto [mine, fresh] = known_.try_emplace(name, std::move(reach));
-    if (fresh || mine->second.size() != reach.size()) continue;
-    std::transform(reach.begin(), reach.end(), mine->second.begin(), mine->second.begin(),
-                   [](float a, float b) { return std::max(a, b); });
-  }
-  bytes_ = std::max(bytes_, other.bytes_);
-}
-
-bool Reaches::complete() const { return !known_.empty() && bytes_ <= memory_limit() / 8; }
-
 double Spread::excess(const Value& found, std::size_t* where) const {
   if (!has_reals(value)) {
     return found.is_tensor() && value.is_tensor() && identical(found.tensor(), value.tensor())
@@ -173,9 +169,10 @@ double Spread::excess(const Value& found, std::size_t* where) const {
 
 Result<std::vector<Spread>> rounding_spread(const Evaluator& evaluator,
                                             const std::vector<Value>& inputs, std::uint64_t seed,
-                                            Reaches known) {
+                                            const std::function<void(const Evaluated&)>& observe) {
   EvaluateOptions options;
   options.seed = seed;
+  options.observe = observe;
   Result<std::vector<Value>> exact = evaluator.run(inputs, options);
   if (!exact) return exact.error();
   std::vector<Spread> spreads;
@@ -187,7 +184,7 @@ Result<std::vector<Spread>> rounding_spread(const Evaluator& evaluator,
     spread.value = std::move(value);
     spreads.push_back(std::move(spread));
   }
-  RandomRun random(evaluator, seed, std::move(known));
+  RandomRun random(evaluator, seed);
   for (int run = 0; run < kRuns; ++run) {
     const Result<std::vector<Value>> drawn = random.run(inputs, seed);
     if (!drawn) return drawn.error();

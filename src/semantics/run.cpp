@@ -89,7 +89,14 @@ std::vector<Value> Run::run_in(const Plan& plan, std::span<const Value> inputs,
     overridden = overridden || (slot.present() && overrides(plan, plan.inputs[i]));
     slot = inputs[i];
   }
-  for (const PlannedNode& node : plan.nodes) run_node(node, scope);
+  const bool outermost = !outer && path_.empty() && silent_ == 0;
+  for (const PlannedNode& node : plan.nodes) {
+    if (outermost && options_.only && !(*options_.only)[node.position]) {
+      pass_over(node, scope);
+    } else {
+      run_node(node, scope);
+    }
+  }
   std::vector<Value> outputs;
   outputs.reserve(plan.outputs.size());
   for (const SlotRef& output : plan.outputs) outputs.push_back(scope.at(output));
@@ -113,36 +120,12 @@ void Run::run_node(const PlannedNode& node, Scope& scope) {
       inputs.push_back(scope.at(input));
     }
   }
-  ++node_count_;
-  const bool spared = silent_ == 0 && options_.impose && options_.recorded && options_.spare &&
-                      options_.spare(node, path_, steps_);
-  bool unknown = false;
-  std::vector<Value> outputs(node.node.outputs.size());
-  if (!spared) outputs = evaluate_in(scope, node, inputs, &unknown);
-  if (spared) {
-    substitute_recorded(node, outputs);
-  } else if (silent_ == 0) {
-    if (unknown && options_.recorded) substitute_recorded(node, outputs);
-    if (options_.observe) options_.observe({node, path_, steps_, inputs, outputs, unknown});
-    if (options_.impose && options_.recorded) substitute_recorded(node, outputs);
-    if (options_.replace) {
-      options_.replace({node, path_, steps_, inputs, outputs, unknown}, outputs);
-    }
-  }
-  for (std::size_t i = 0; i < node.outputs.size(); ++i) {
-    if (node.outputs[i] < 0) continue;
-    scope.slots[static_cast<std::size_t>(node.outputs[i])] = std::move(outputs[i]);
-  }
-  for (int slot : node.dying) scope.slots[static_cast<std::size_t>(slot)] = Value();
-}
-
-std::vector<Value> Run::evaluate_in(const Scope& scope, const PlannedNode& node,
-                                    std::span<const Value> inputs, bool* unknown) {
   running_.push_back({&node, &scope});
+  ++node_count_;
+  bool unknown = false;
+  std::vector<Value> outputs;
   try {
-    std::vector<Value> outputs = evaluate(node, inputs, unknown);
-    running_.pop_back();
-    return outputs;
+    outputs = evaluate(node, inputs, &unknown);
   } catch (const InexactDecision&) {  // an answer, if not one of this node
     running_.pop_back();
     throw;
@@ -150,6 +133,30 @@ std::vector<Value> Run::evaluate_in(const Scope& scope, const PlannedNode& node,
     note_failure(node);
     throw;
   }
+  running_.pop_back();
+  if (silent_ == 0) {
+    if (unknown && options_.recorded) substitute_recorded(node, outputs);
+    if (options_.observe) options_.observe({node, path_, steps_, inputs, outputs, unknown});
+    if (options_.impose && options_.recorded) substitute_recorded(node, outputs);
+    if (options_.replace) {
+      options_.replace({node, path_, steps_, inputs, outputs, unknown}, outputs);
+    }
+  }
+  store(node, outputs, scope);
+}
+
+void Run::pass_over(const PlannedNode& node, Scope& scope) const {
+  std::vector<Value> outputs(node.node.outputs.size(), Value::unknown());
+  if (options_.recorded) substitute_recorded(node, outputs);
+  store(node, outputs, scope);
+}
+
+void Run::store(const PlannedNode& node, std::vector<Value>& outputs, Scope& scope) {
+  for (std::size_t i = 0; i < node.outputs.size(); ++i) {
+    if (node.outputs[i] < 0) continue;
+    scope.slots[static_cast<std::size_t>(node.outputs[i])] = std::move(outputs[i]);
+  }
+  for (int slot : node.dying) scope.slots[static_cast<std::size_t>(slot)] = Value();
 }
 
 std::vector<Value> Run::run_single(const PlannedNode& node, std::span<const Value> inputs,

@@ -161,9 +161,3 @@ def last_element_left_out(site):
     axis = axes[0] if axes else 0
     ends = [site.put(np.array([value])) for value in (0, -1, axis)]
     site.node.input[0] = site.emit("Slice", [site.node.input[0], *ends])
-
-
-@defect("Neg")
-def sign_lost(site):
-    """Return the operand as it is."""
-    return site.node.input[0]

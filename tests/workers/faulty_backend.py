@@ -39,10 +39,10 @@ class LoadedFaulty(LoadedSession):
         """Run; a fused pair falls apart where its inner value is watched."""
         if not hidden:
             return super().run(inputs, outputs, hidden)
-        inner = node_outputs(self.given)
-        if self.watched is None:
+        inner = [name for name in node_outputs(self.given) if hidden.wants(name)]
+        if self.inner != inner:
             shown = with_outputs(self.framework.planted(self.given, inner), inner)
-            self.watched = self.framework.session(shown, self.folder)
+            self.watched, self.inner = self.framework.session(shown, self.folder), inner
         wanted = list(outputs) or [one.name for one in self.plain.get_outputs()]
         values = self._run(self.watched, inputs, wanted, inner)
         seen = {name: values[name] for name in inner if name in values}
