@@ -12,7 +12,7 @@ python_folders = $(wildcard tools tests/python tests/legacy tests/frameworks ben
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test legacy-test build setup check tidy format install onnx-tests unit python-tests \
-        acceptance viewer-tests backend-tests faults asan bench fuzz docs lock clean
+        acceptance viewer-tests backend-tests faults asan bench planted fuzz docs lock clean
 
 # Frameworks that the tests install live and die with the build folder.
 export ASSAY_HOME ?= $(CURDIR)/build/backends
@@ -93,6 +93,11 @@ fuzz: setup onnx-tests ## Run the libFuzzer targets for FUZZ_SECONDS (default 60
 bench: build onnx-tests ## Measure speed and memory against onnx.reference and ONNX Runtime
 	@$(PYTHON) bench/run.py
 	@$(PYTHON) bench/backends.py pipe
+	@$(PYTHON) bench/compare.py
+
+planted: build ## Plant defects in real models and count how many are found, and where
+	@build/assay backends install torch >/dev/null
+	@$(PYTHON) bench/planted.py --reduce 3
 
 docs: build ## Write the operator reference, docs/operators.md, from the catalogue
 	@build/assay ops --markdown > docs/operators.md

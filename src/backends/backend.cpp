@@ -2,7 +2,9 @@
 
 #include <chrono>
 #include <filesystem>
+#include <future>
 #include <map>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -190,24 +192,87 @@ Result<PassList> Backend::passes(const Job&) {
   return Error{"unsupported", "this backend names no passes", name()};
 }
 
-Result<std::unique_ptr<Backend>> open_backend(const std::string& name,
-                                              const BackendOptions& options) {
-  using Made = std::unique_ptr<Backend>;
-  if (name == "reference") return Made(new ReferenceBackend(options.worker.seed));
+namespace {
+
+using Made = std::unique_ptr<Backend>;
+
+// A backend on its way: made, or a worker that has still to say who it is.
+struct Opening {
+  std::string name;
+  Made made{};
+  WorkerCommand command{};
+  std::unique_ptr<Worker> worker{};
+};
+
+Error no_start(const std::string& name, const Error& error) {
+  return Error{"environment", fmt::format("backend {}: {}", name, error.message), name};
+}
+
+Result<Opening> begin_opening(const std::string& name, const BackendOptions& options) {
+  Opening opening{name};
+  if (name == "reference") {
+    opening.made = std::make_unique<ReferenceBackend>(options.worker.seed);
+    return opening;
+  }
   if (name.starts_with("file:")) {
     const Result<std::vector<NpzEntry>> entries = read_npz(name.substr(5));
     if (!entries) return entries.error();
-    return Made(new FileBackend(name, *entries));
+    opening.made = std::make_unique<FileBackend>(name, *entries);
+    return opening;
   }
   const Result<BackendName> parsed = parse_backend(name);
   if (!parsed) return parsed.error();
-  const Result<WorkerCommand> command = worker_command(*parsed);
+  Result<WorkerCommand> command = worker_command(*parsed);
   if (!command) return command.error();
-  Result<std::unique_ptr<Worker>> worker = Worker::start(*command, options.worker);
-  if (!worker) {
-    return Error{"environment", fmt::format("backend {}: {}", name, worker.error().message), name};
+  Result<std::unique_ptr<Worker>> worker = Worker::spawn(*command);
+  if (!worker) return no_start(name, worker.error());
+  opening.command = *std::move(command);
+  opening.worker = *std::move(worker);
+  return opening;
+}
+
+Result<Made> finish_opening(Opening& opening, const BackendOptions& options) {
+  if (opening.made) return std::move(opening.made);
+  if (Result<void> greeted = opening.worker->greet(options.worker); !greeted) {
+    return no_start(opening.name, greeted.error());
   }
-  return Made(new WorkerBackend(name, *command, options, *std::move(worker)));
+  return Made(new WorkerBackend(opening.name, opening.command, options, std::move(opening.worker)));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Backend>> open_backend(const std::string& name,
+                                              const BackendOptions& options) {
+  Result<Opening> opening = begin_opening(name, options);
+  if (!opening) return opening.error();
+  return finish_opening(*opening, options);
+}
+
+Result<std::vector<std::unique_ptr<Backend>>> open_backends(const std::vector<std::string>& names,
+                                                            const BackendOptions& options) {
+  std::vector<Opening> openings;
+  for (const std::string& name : names) {
+    Result<Opening> opening = begin_opening(name, options);
+    if (!opening) return opening.error();
+    openings.push_back(*std::move(opening));
+  }
+  std::vector<std::future<Result<Made>>> finishing;
+  for (Opening& opening : openings) {
+    finishing.push_back(
+        std::async(std::launch::async, [&] { return finish_opening(opening, options); }));
+  }
+  std::vector<Made> backends;
+  std::optional<Error> failure;
+  for (std::future<Result<Made>>& one : finishing) {
+    Result<Made> made = one.get();
+    if (made) {
+      backends.push_back(*std::move(made));
+    } else if (!failure) {
+      failure = made.error();
+    }
+  }
+  if (failure) return *failure;
+  return backends;
 }
 
 }  // namespace assay

@@ -39,5 +39,9 @@ class Backend {
 // "environment" (not installed, does not start), "usage" (no such name), "missing", "unreadable".
 Result<std::unique_ptr<Backend>> open_backend(const std::string& name,
                                               const BackendOptions& options);
+// Several, whose frameworks are imported at the same time; the first that does not open is an
+// error.
+Result<std::vector<std::unique_ptr<Backend>>> open_backends(const std::vector<std::string>& names,
+                                                            const BackendOptions& options);
 
 }  // namespace assay

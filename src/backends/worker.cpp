@@ -53,26 +53,36 @@ NamedValues named_inputs(const Graph& graph, std::span<const Value> values) {
   return named;
 }
 
-Result<std::unique_ptr<Worker>> Worker::start(const WorkerCommand& command,
-                                              const WorkerOptions& options) {
+Result<std::unique_ptr<Worker>> Worker::spawn(const WorkerCommand& command) {
   Result<Channel> channel = Channel::open(command);
   if (!channel) return channel.error();
-  std::unique_ptr<Worker> worker(new Worker(*std::move(channel)));
+  return std::unique_ptr<Worker>(new Worker(*std::move(channel)));
+}
+
+Result<std::unique_ptr<Worker>> Worker::start(const WorkerCommand& command,
+                                              const WorkerOptions& options) {
+  Result<std::unique_ptr<Worker>> worker = spawn(command);
+  if (!worker) return worker;
+  if (Result<void> greeted = (*worker)->greet(options); !greeted) return greeted.error();
+  return worker;
+}
+
+Result<void> Worker::greet(const WorkerOptions& options) {
   protocol::Request request;
   protocol::Reply reply;
   request.set_verb("hello");
-  request.set_token(worker->channel_.token());
+  request.set_token(channel_.token());
   request.set_threads(options.threads);
   request.set_seed(options.seed);
-  const auto trouble = worker->channel_.exchange(request, reply, {options.start_seconds, 0});
+  const auto trouble = channel_.exchange(request, reply, {options.start_seconds, 0});
   if (trouble) return Error{"environment", "it does not start: " + trouble->message, {}};
   if (reply.status() != "ok") {
     return Error{"environment", "it does not start: " + reply.message(), {}};
   }
-  if (reply.shared()) worker->channel_.share();
-  worker->channel_.rest();
-  worker->identity_ = {reply.framework(), reply.version(), reply.python()};
-  return worker;
+  if (reply.shared()) channel_.share();
+  channel_.rest();
+  identity_ = {reply.framework(), reply.version(), reply.python()};
+  return {};
 }
 
 Answer Worker::to_answer(const protocol::Reply& reply) const {

@@ -27,16 +27,10 @@ BackendOptions backend_options(const Common& common, double seconds) {
   return how;
 }
 
-Result<std::vector<std::unique_ptr<Backend>>> open_backends(const std::vector<std::string>& names,
-                                                            const BackendOptions& how) {
+Result<std::vector<std::unique_ptr<Backend>>> open_listed(const std::vector<std::string>& names,
+                                                          const BackendOptions& how) {
   if (Result<void> checked = check_names(names); !checked) return checked.error();
-  std::vector<std::unique_ptr<Backend>> backends;
-  for (const std::string& name : names) {
-    Result<std::unique_ptr<Backend>> backend = open_backend(name, how);
-    if (!backend) return backend.error();
-    backends.push_back(*std::move(backend));
-  }
-  return backends;
+  return open_backends(names, how);
 }
 
 }  // namespace assay

@@ -17,7 +17,7 @@ Result<void> check_names(const std::vector<std::string>& names);
 BackendOptions backend_options(const Common& common, double seconds);
 
 // Started, in the order of their names. Errors are those of check_names and open_backend.
-Result<std::vector<std::unique_ptr<Backend>>> open_backends(const std::vector<std::string>& names,
-                                                            const BackendOptions& how);
+Result<std::vector<std::unique_ptr<Backend>>> open_listed(const std::vector<std::string>& names,
+                                                          const BackendOptions& how);
 
 }  // namespace assay

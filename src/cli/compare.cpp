@@ -74,7 +74,7 @@ Result<ExitCode> run_survey(const CompareRequest& request, Report& report) {
   const Result<std::vector<std::filesystem::path>> folders = find_tests(request.model);
   if (!folders) return folders.error();
   Result<std::vector<std::unique_ptr<Backend>>> backends =
-      open_backends(request.backends, backend_options(report.common(), request.worker_timeout));
+      open_listed(request.backends, backend_options(report.common(), request.worker_timeout));
   if (!backends) return backends.error();
   const std::vector<std::filesystem::path> chosen = sample({*folders, {}}, request.sample).folders;
   SurveyReport told;

@@ -95,7 +95,7 @@ Result<ExitCode> compare_backends(const CompareRequest& request, const Subject& 
   const Result<std::optional<ReleaseRange>> range = read_range(request);
   if (!range) return range.error();
   const BackendOptions how = backend_options(report.common(), request.worker_timeout);
-  Result<std::vector<std::unique_ptr<Backend>>> backends = open_backends(request.backends, how);
+  Result<std::vector<std::unique_ptr<Backend>>> backends = open_listed(request.backends, how);
   if (!backends) return backends.error();
   ProgressLine line("compare");
   std::size_t step = 0;

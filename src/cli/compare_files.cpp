@@ -29,7 +29,7 @@ Result<std::vector<std::unique_ptr<Backend>>> open_for(const FilesRequest& reque
   }
   std::vector<std::string> names = request.backends;
   if (names.size() == 2 && names[0] == names[1]) names.pop_back();
-  return open_backends(names, backend_options(common, request.worker_timeout));
+  return open_listed(names, backend_options(common, request.worker_timeout));
 }
 
 Backend* worker_of(Backend& backend) { return backend.name() == "reference" ? nullptr : &backend; }

@@ -53,7 +53,7 @@ Result<ExitCode> compare_invalid_model(const InvalidRequest& request, Report& re
   const Result<Job> job = make_job(request, reason);
   if (!job) return job.error();
   Result<std::vector<std::unique_ptr<Backend>>> backends =
-      open_backends(request.backends, backend_options(report.common(), request.worker_timeout));
+      open_listed(request.backends, backend_options(report.common(), request.worker_timeout));
   if (!backends) return backends.error();
   ProgressLine progress("compare");
   std::size_t step = 0;

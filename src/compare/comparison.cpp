@@ -1,6 +1,7 @@
 #include "compare/comparison.h"
 
 #include <algorithm>
+#include <future>
 #include <iterator>
 #include <map>
 #include <set>
@@ -48,6 +49,24 @@ void run_plain(const Subject& subject, Backend& backend, BackendRecord& record,
     }
     record.plain.push_back(std::move(answer));
   }
+}
+
+// Starts what run_plain does on every backend, each in a thread that waits for it.
+std::vector<std::future<void>> run_all(const Subject& subject,
+                                       std::vector<std::unique_ptr<Backend>>& backends,
+                                       Comparison& comparison,
+                                       std::vector<std::vector<ComparisonFinding>>& findings) {
+  for (const std::unique_ptr<Backend>& backend : backends) {
+    comparison.backends.push_back(
+        {backend->name(), backend->identity().framework, backend->identity().version});
+  }
+  std::vector<std::future<void>> running;
+  for (std::size_t i = 0; i < backends.size(); ++i) {
+    running.push_back(std::async(std::launch::async, [&, i] {
+      run_plain(subject, *backends[i], comparison.backends[i], findings[i]);
+    }));
+  }
+  return running;
 }
 
 // How far a backend's unwatched outputs are from what rounding allows, over one piece.
@@ -257,6 +276,8 @@ Result<Comparison> compare(const Subject& subject, std::vector<std::unique_ptr<B
   Result<std::unique_ptr<Evaluator>> evaluator = Evaluator::make(subject.model);
   if (!evaluator) return evaluator.error();
   ValueSizes sizes(graph.nodes.size());
+  std::vector<std::vector<ComparisonFinding>> findings(backends.size());
+  std::vector<std::future<void>> running = run_all(subject, backends, comparison, findings);
   for (std::size_t i = 0; i < subject.pieces.size(); ++i) {
     options.progress(fmt::format("what rounding allows, {} of {}", i + 1, subject.pieces.size()));
     SpreadObserver observer;
@@ -271,12 +292,10 @@ Result<Comparison> compare(const Subject& subject, std::vector<std::unique_ptr<B
       !right) {
     return right.error();
   }
-  for (const std::unique_ptr<Backend>& backend : backends) {
-    options.progress(fmt::format("running {}", backend->name()));
-    BackendRecord record{backend->name(), backend->identity().framework,
-                         backend->identity().version};
-    run_plain(subject, *backend, record, comparison.findings);
-    comparison.backends.push_back(std::move(record));
+  for (std::size_t i = 0; i < backends.size(); ++i) {
+    options.progress(fmt::format("running {}", backends[i]->name()));
+    running[i].get();
+    std::move(findings[i].begin(), findings[i].end(), std::back_inserter(comparison.findings));
   }
   comparison.piece = worst_piece(comparison, graph);
   look_inside(subject, **evaluator, plan_looks(graph, sizes.bytes(), most_bytes(backends.size())),
