@@ -29,7 +29,7 @@ std::optional<Change> change_between(const std::vector<Spread>& spreads, const G
       continue;
     }
     around.value = *first;
-    change.excess = around.excess(*second, &change.element);
+    change.excess = around.excess(*second, &change.element) / 2;  // each may be off, to either side
     if (change.excess > 1) return change;
   }
   return std::nullopt;

@@ -163,12 +163,12 @@ bool tolerated(const Subject& subject, const Comparison& comparison, const Backe
 std::uint64_t most_bytes(std::size_t backends) { return memory_limit() / (8 * (backends + 1)); }
 
 void judge_look(const Subject& subject, const Evaluator& evaluator, const Look& look,
-                const Comparison& comparison, const Answer& answer, std::uint64_t seed,
-                BackendRecord& record) {
+                const Comparison& comparison, const Answer& answer, const Arithmetic* profile,
+                std::uint64_t seed, BackendRecord& record) {
   const std::map<std::string, Tensor> shown = tensors_of(answer);
   const std::vector<bool> only = nodes_to_judge(subject.model->graph, look, shown);
-  Result<std::vector<Judgement>> judged = judge(evaluator, subject.pieces[comparison.piece], shown,
-                                                seed, profile_of(record.name), &only);
+  Result<std::vector<Judgement>> judged =
+      judge(evaluator, subject.pieces[comparison.piece], shown, seed, profile, &only);
   if (!judged) return;
   std::move(judged->begin(), judged->end(), std::back_inserter(record.judged));
 }
@@ -186,7 +186,7 @@ std::optional<Answer> look_at(const Subject& subject, const Evaluator& evaluator
     return std::nullopt;
   }
   if (record.name != "reference") {
-    judge_look(subject, evaluator, look, comparison, answer, seed, record);
+    judge_look(subject, evaluator, look, comparison, answer, profile_of(backend), seed, record);
   }
   return answer;
 }
@@ -276,10 +276,12 @@ Result<Comparison> compare(const Subject& subject, std::vector<std::unique_ptr<B
   Result<std::unique_ptr<Evaluator>> evaluator = Evaluator::make(subject.model);
   if (!evaluator) return evaluator.error();
   ValueSizes sizes(graph.nodes.size());
+  const Arithmetic together = joined_profile(backends);
   std::vector<std::vector<ComparisonFinding>> findings(backends.size());
   std::vector<std::future<void>> running = run_all(subject, backends, comparison, findings);
   for (std::size_t i = 0; i < subject.pieces.size(); ++i) {
     options.progress(fmt::format("what rounding allows, {} of {}", i + 1, subject.pieces.size()));
+    const ArithmeticScope scope(&together);
     SpreadObserver observer;
     if (i == 0) observer.exact = [&](const Evaluated& one) { sizes.observe(one); };
     Result<std::vector<Spread>> spread =

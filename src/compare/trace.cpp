@@ -177,7 +177,7 @@ void take_values(const Answer& answer, Trace& trace) {
 // With the profile of whoever runs the model, while it lasts.
 Result<std::vector<TracedOutput>> spread_outputs(const Traced& traced, const Evaluator& evaluator,
                                                  std::uint64_t seed, const SpreadObserver& seen) {
-  const ArithmeticScope scope(traced.backend ? profile_of(traced.backend->name()) : nullptr);
+  const ArithmeticScope scope(traced.backend ? profile_of(*traced.backend) : nullptr);
   Result<std::vector<Spread>> spreads = rounding_spread(evaluator, traced.inputs, seed, seen);
   if (!spreads) return spreads.error();
   std::vector<TracedOutput> outputs;

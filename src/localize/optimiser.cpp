@@ -75,6 +75,7 @@ class Search {
     }
     const auto evaluator = Evaluator::make(question.model);
     if (!evaluator) return std::nullopt;
+    const ArithmeticScope scope(profile_of(backend_));
     Result<std::vector<Spread>> spreads = rounding_spread(**evaluator, question.inputs, seed_);
     if (!spreads) return std::nullopt;
     question.spreads = *std::move(spreads);
