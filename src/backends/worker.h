@@ -28,6 +28,10 @@ struct Job {
   NamedValues inputs{};
   std::vector<std::string> outputs{};  // that are wanted; none: all
   bool hidden = false;                 // the values of all nodes too
+  // Of those only these; one that ends in / is all that is below it. None: all.
+  std::vector<std::string> watched{};
+
+  bool watches(const std::string& name) const;
 };
 
 // The values of a graph's inputs, in its order, by name; absent ones are left out.

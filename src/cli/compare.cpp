@@ -9,7 +9,6 @@
 #include "cli/compare_report.h"
 #include "cli/model.h"
 #include "cli/terminal.h"
-#include "formats/text_case.h"
 #include "generated/version.h"
 #include "report/comparison_map.h"
 #include "report/report_file.h"
@@ -105,45 +104,21 @@ Result<std::vector<std::unique_ptr<Backend>>> open_all(const Options& options,
   return backends;
 }
 
-std::vector<PairMap> localise(const Comparison& comparison, const Graph& graph) {
-  std::vector<PairMap> maps;
-  const auto values_of = [&](const std::string& name) -> const NamedValues* {
-    for (const BackendRecord& record : comparison.backends) {
-      if (record.name == name && !record.watched.hidden.empty()) return &record.watched.hidden;
+// Puts each suspect into a folder of its own.
+Result<std::vector<std::string>> write_tests(const std::vector<ComparisonFinding>& findings,
+                                             const std::filesystem::path& folder) {
+  std::vector<std::string> written;
+  for (std::size_t i = 0; i < findings.size(); ++i) {
+    written.emplace_back();
+    if (folder.empty() || !findings[i].suspect) continue;
+    const std::filesystem::path target =
+        folder / fmt::format("F{}_{}", i + 1, findings[i].suspect->model.graph.name);
+    if (Result<void> done = write_backend_test(*findings[i].suspect, target); !done) {
+      return done.error();
     }
-    return nullptr;
-  };
-  for (const PairRow& pair : comparison.pairs) {
-    if (pair.metric != "bound") continue;
-    const NamedValues *a = values_of(pair.a), *b = values_of(pair.b);
-    if (a && b) maps.push_back({pair.a, pair.b, rate_map(graph, *a, *b)});
+    written.back() = target.string();
   }
-  return maps;
-}
-
-// A suspect as a model of one node with its recorded inputs and the standard's outputs.
-Result<std::string> write_test(const ComparisonFinding& finding, std::size_t number,
-                               const Model& model, const std::string& folder) {
-  if (folder.empty() || finding.suspect.op.empty()) return std::string();
-  const auto opset = model.opsets.find(finding.suspect.domain);
-  const std::int64_t version = opset == model.opsets.end() ? 1 : opset->second;
-  const Result<std::vector<Value>> outputs =
-      evaluate_node(finding.suspect, static_cast<int>(version), finding.inputs, Reading::value);
-  if (!outputs) return std::string();  // its subgraph reads values around it
-  TextCase written;
-  written.name = fmt::format("F{}", number + 1);
-  written.node = finding.suspect;
-  written.opset = version;
-  for (std::size_t i = 0; i < finding.suspect.inputs.size(); ++i) {
-    written.inputs.push_back({finding.suspect.inputs[i], finding.inputs[i]});
-  }
-  for (std::size_t i = 0; i < finding.suspect.outputs.size(); ++i) {
-    written.outputs.push_back({finding.suspect.outputs[i], (*outputs)[i]});
-  }
-  const std::filesystem::path target =
-      std::filesystem::path(folder) / fmt::format("F{}_{}", number + 1, finding.suspect.op);
-  if (Result<void> done = write_backend_test(written, target); !done) return done.error();
-  return target.string();
+  return written;
 }
 
 Result<void> check_reports(const Options& options) {
@@ -154,14 +129,14 @@ Result<void> check_reports(const Options& options) {
 }
 
 // The document that --json prints, and what only a page shows.
-Result<void> write_reports(const Options& options, const Model& model, const Comparison& comparison,
+Result<void> write_reports(const Options& options, const ComparedModel& compared,
                            const Report& report, std::chrono::steady_clock::time_point start) {
   if (options.reports.empty()) return {};
   const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
   nlohmann::ordered_json document = {
       {"assay", kVersion}, {"command", "compare"}, {"seconds", passed.count()}};
   document.update(report.document);
-  add_comparison_map(model, options.model, comparison, document);
+  add_comparison_map(compared, document);
   for (const std::string& path : options.reports) {
     if (Result<void> written = write_report(document, path); !written) return written;
   }
@@ -188,20 +163,28 @@ Result<ExitCode> run(Options& options, Report& report) {
   if (!backends) return backends.error();
   ProgressLine progress("compare");
   std::size_t step = 0;
-  const Result<Comparison> comparison =
-      compare(subject, *backends, report.common().seed, [&](const std::string& what) {
-        progress.show(step++, subject.pieces.size() + 2 * backends->size(), what);
-      });
+  PairMaps maps(options.backends);
+  ShownValues values(options.backends.size());
+  ComparisonOptions how;
+  how.seed = report.common().seed;
+  how.progress = [&](const std::string& what) {
+    const std::size_t steps = subject.pieces.size() + 2 * backends->size();
+    progress.show(step++, std::max(steps, step), what);
+  };
+  how.shown = [&](const Shown& shown) {
+    maps.add(shown);
+    if (!options.reports.empty()) values.add(shown);
+  };
+  const Result<Comparison> comparison = compare(subject, *backends, how);
   if (!comparison) return comparison.error();
-  ComparisonReport told{*comparison, (*model)->graph, localise(*comparison, (*model)->graph), {}};
-  for (std::size_t i = 0; i < comparison->findings.size(); ++i) {
-    Result<std::string> test = write_test(comparison->findings[i], i, **model, options.output);
-    if (!test) return test.error();
-    told.tests.push_back(*std::move(test));
-  }
+  Result<std::vector<std::string>> tests = write_tests(comparison->findings, options.output);
+  if (!tests) return tests.error();
+  const Graph& graph = (*model)->graph;
+  const ComparisonReport told{*comparison, graph, maps.finish(graph), *std::move(tests)};
   fill_document(told, report.document);
   report.text = to_page(told);
-  Result<void> written = write_reports(options, **model, *comparison, report, start);
+  const Result<void> written =
+      write_reports(options, {**model, options.model, *comparison, values}, report, start);
   if (!written) return written.error();
   const bool inconsistent = std::any_of(comparison->pairs.begin(), comparison->pairs.end(),
                                         [](const PairRow& pair) { return pair.inconsistent(); });

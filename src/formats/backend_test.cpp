@@ -91,7 +91,11 @@ Model to_model(const TextCase& text_case) {
   return model;
 }
 
-Result<void> write_backend_test(const TextCase& text_case, const fs::path& folder) {
+BackendTest to_test(const TextCase& text_case) {
+  return {to_model(text_case), text_case.inputs, text_case.outputs, text_case.tolerance};
+}
+
+Result<void> write_backend_test(const BackendTest& test, const fs::path& folder) {
   const fs::path data = folder / "test_data_set_0";
   std::error_code failed;
   fs::create_directories(data, failed);
@@ -99,11 +103,11 @@ Result<void> write_backend_test(const TextCase& text_case, const fs::path& folde
     return Error{"unreadable", fmt::format("{}: {}", data.string(), failed.message()),
                  data.string()};
   }
-  if (auto done = write_onnx(to_model(text_case), folder / "model.onnx"); !done) return done;
-  if (auto done = write_values(text_case.inputs, "input", data); !done) return done;
-  if (auto done = write_values(text_case.outputs, "output", data); !done) return done;
-  if (!text_case.tolerance) return {};
-  const auto [relative, absolute] = *text_case.tolerance;
+  if (auto done = write_onnx(test.model, folder / "model.onnx"); !done) return done;
+  if (auto done = write_values(test.inputs, "input", data); !done) return done;
+  if (auto done = write_values(test.outputs, "output", data); !done) return done;
+  if (!test.tolerance) return {};
+  const auto [relative, absolute] = *test.tolerance;
   return write_file(folder / "data.json",
                     fmt::format("{{\"rtol\": {}, \"atol\": {}}}\n", relative, absolute));
 }

@@ -78,8 +78,16 @@ std::int64_t opset_of(const TextCase& text_case);
 // A model of the one node, whose inputs and outputs are the case's.
 Model to_model(const TextCase& text_case);
 
+// An ONNX backend test: a model, its inputs, and what the standard says of them.
+struct BackendTest {
+  Model model;
+  std::vector<NamedValue> inputs{}, outputs{};           // in the order of the graph's
+  std::optional<std::pair<double, double>> tolerance{};  // relative, absolute
+};
+BackendTest to_test(const TextCase& text_case);
+
 // Writes model.onnx, test_data_set_0/{input,output}_N.pb and, for a tolerance, data.json into the
 // folder, which is made.
-Result<void> write_backend_test(const TextCase& text_case, const std::filesystem::path& folder);
+Result<void> write_backend_test(const BackendTest& test, const std::filesystem::path& folder);
 
 }  // namespace assay

@@ -8,7 +8,7 @@ export function number(value: Numeric | undefined): string {
   if (!Number.isFinite(x)) return x > 0 ? '∞' : '−∞';
   if (x === 0) return '0';
   const size = Math.abs(x);
-  const text = size >= 1e6 || size < 1e-3 ? x.toExponential(2) : Number(x.toPrecision(4)).toString();
+  const text = size >= 1e5 || size < 1e-3 ? x.toExponential(2) : Number(x.toPrecision(4)).toString();
   return text.replace(/e([+-])(\d+)/, (_, sign: string, digits: string) =>
     `e${sign === '-' ? '−' : ''}${digits}`).replace(/^-/, '−');
 }

@@ -55,7 +55,7 @@ function widthOf(map: LocalisationMap, member: Member): number {
   const lines = typeof member === 'number'
     ? [(map.nodes[member]?.op ?? '').slice(0, kLongestLabel), shortened(map.nodes[member]?.name ?? '', kLongestLabel)]
     : [shortened(member.title, kLongestLabel), '000 nodes'];
-  return Math.round(Math.max(96, ...lines.map((line, i) => line.length * (i ? 6.3 : 7.6))) + 54);
+  return Math.round(Math.max(96, ...lines.map((line, i) => line.length * (i ? 6.5 : 8.6))) + 58);
 }
 
 interface Drawn {

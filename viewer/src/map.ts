@@ -39,7 +39,7 @@ export class MapView {
     this.profile = new Profile(report, (node) => void this.show(node));
     this.search = new SearchBox(report, () => this.verdicts, (node) => void this.show(node));
     this.pair = this.firstPair();
-    this.canvas.append(svg('defs', {}, svg('marker', {id: 'arrow', viewBox: '0 0 8 8', refX: 7, refY: 4, markerWidth: 7, markerHeight: 7, orient: 'auto-start-reverse'}, svg('path', {d: 'M0,0.8L7.5,4L0,7.2z'}))), this.scene.root);
+    this.canvas.append(svg('defs', {}, svg('marker', {id: 'arrow', viewBox: '0 0 8 8', refX: 7, refY: 4, markerWidth: 9, markerHeight: 9, markerUnits: 'userSpaceOnUse', orient: 'auto-start-reverse'}, svg('path', {d: 'M0,0.8L7.5,4L0,7.2z'}))), this.scene.root);
     this.element = this.build();
     this.listen();
     this.paint();

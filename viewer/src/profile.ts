@@ -4,7 +4,7 @@ import {h, svg} from './dom';
 import {number, shortened, times} from './format';
 import {type Verdict, isSuspect} from './verdict';
 
-const kWidth = 1200, kLane = 54;
+const kWidth = 1200, kLane = 54, kGap = 26, kHeight = 2 * kLane + kGap; // a caption stands in the gap
 const kMostMarks = 80;
 
 // The worst multiple of its bound that a node has on the given backends; NaN where nobody knows.
@@ -44,7 +44,7 @@ function bars(heights: number[], top: number, pick: (i: number) => boolean): str
 export class Profile {
   readonly element = h('div', {class: 'profile', tabindex: 0, role: 'slider', 'aria-label': 'All nodes in order of execution; arrow keys step through them', 'aria-valuemin': 1});
   private readonly hint = h('p', {class: 'profile-hint muted', 'aria-live': 'polite'});
-  private readonly cursor = svg('line', {class: 'cursor', y1: 0, y2: 2 * kLane + 14, visibility: 'hidden'});
+  private readonly cursor = svg('line', {class: 'cursor', y1: 0, y2: kHeight, visibility: 'hidden'});
   private readonly count: number;
   private selected = -1;
   private describe: (i: number) => string = () => '';
@@ -72,11 +72,11 @@ export class Profile {
     const marks = verdicts.flatMap((verdict, i) => (isSuspect(verdict) ? [this.mark(verdict, i)] : []));
     const suspect = (i: number) => isSuspect(verdicts[i] as Verdict);
     this.element.replaceChildren(
-      svg('svg', {viewBox: `0 0 ${kWidth} ${2 * kLane + 14}`, preserveAspectRatio: 'none', 'aria-hidden': 'true'},
+      svg('svg', {viewBox: `0 0 ${kWidth} ${kHeight}`, preserveAspectRatio: 'none', 'aria-hidden': 'true'},
         svg('path', {class: 'bar', d: bars(byBound, 0, (i) => !suspect(i))}), svg('path', {class: 'bar beyond', d: bars(byBound, 0, suspect)}),
         svg('line', {class: 'limit', x1: 0, x2: kWidth, y1: kLane - (kLane - 6) / 2, y2: kLane - (kLane - 6) / 2}),
-        svg('path', {class: 'bar delta', d: bars(byDelta, kLane + 10, () => true)}),
-        svg('line', {class: 'axis', x1: 0, x2: kWidth, y1: kLane, y2: kLane}), svg('line', {class: 'axis', x1: 0, x2: kWidth, y1: 2 * kLane + 10, y2: 2 * kLane + 10}), this.cursor),
+        svg('path', {class: 'bar delta', d: bars(byDelta, kLane + kGap, () => true)}),
+        svg('line', {class: 'axis', x1: 0, x2: kWidth, y1: kLane, y2: kLane}), svg('line', {class: 'axis', x1: 0, x2: kWidth, y1: kHeight, y2: kHeight}), this.cursor),
       h('div', {class: 'profile-words', 'aria-hidden': 'true'}, ...marks.slice(0, kMostMarks), h('span', {class: 'lane first'}, 'own error, as a multiple of its rounding bound (dashed: 1 ×)'), h('span', {class: 'lane second'}, 'difference of the pair, δ')),
       this.hint);
     this.describe = (i) => {

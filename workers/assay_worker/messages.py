@@ -52,6 +52,7 @@ class Request(Message):
         10: ("threads", INT, False),
         11: ("seed", INT, False),
         12: ("token", TEXT, False),  # hello: what the arena starts with, if it is shared
+        30: ("watched", TEXT, True),  # run, with hidden: only these; x/ is all that is below x
     }
 
 
