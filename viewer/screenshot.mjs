@@ -3,7 +3,10 @@ import {launch, openReport} from './test/browser.ts';
 
 const [report, out, scheme = 'light', extent = 'window', node] = process.argv.slice(2);
 const browser = await launch();
-const {page, errors} = await openReport(browser, report, {colorScheme: scheme, viewport: {width: 1400, height: 900}});
+const {page, errors} = await openReport(browser, report, {
+  colorScheme: scheme,
+  viewport: {width: 1400, height: 900},
+});
 if (node) {
   await page.fill('#search', node);
   await page.press('#search', 'Enter');

@@ -41,7 +41,9 @@ class MapBuilder {
   explicit MapBuilder(const ComparedModel& compared)
       : graph_(compared.model.graph), comparison_(compared.comparison), shown_(compared.values) {
     for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
-      positions_.emplace(display_name(graph_.nodes[i], i), i);
+      const std::string name = display_name(graph_.nodes[i], i);
+      positions_.emplace(name, i);
+      positions_.emplace(printable(name), i);  // as a judgement has it
       for (const std::string& output : graph_.nodes[i].outputs) {
         if (!output.empty()) producers_.emplace(output, i);
       }
