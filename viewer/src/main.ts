@@ -91,7 +91,9 @@ function start(): void {
       ),
       footer(report),
     );
-    void map.start().then(() => document.documentElement.setAttribute('data-ready', ''));
+    void map
+      .start()
+      .then(() => document.documentElement.setAttribute('data-ready', performance.now().toFixed()));
   } catch (failure) {
     if (!(failure instanceof Unreadable)) throw failure;
     app.append(

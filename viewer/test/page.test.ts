@@ -10,7 +10,7 @@ import {type Opened, launch, openReport} from './browser';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const reports = process.env.ASSAY_REPORTS ?? join(here, '..', '..', 'build', 'viewer');
-// On an idle machine a page of 2,000 nodes is ready in about one second.
+// From the navigation to the drawn map, with room for a busy machine.
 const kMostSeconds = 8;
 
 let browser: Browser;
@@ -232,9 +232,8 @@ describe('other outcomes', () => {
 
 describe.each(['deep', 'unscoped'])('two thousand nodes, %s', (name) => {
   it('are ready soon, and drawn in few boxes around the first suspect', async () => {
-    const start = Date.now();
     const {page, errors} = await open(name);
-    const passed = (Date.now() - start) / 1000;
+    const passed = Number(await page.getAttribute('html', 'data-ready')) / 1000;
     console.log(`${name}: ready after ${passed.toFixed(1)} s`);
     expect(passed).toBeLessThan(kMostSeconds);
     expect(await page.textContent('.tiles')).toContain('2,000 nodes');
