@@ -121,11 +121,38 @@ class WorkerBackend : public Backend {
         worker_(std::move(worker)) {}
 
   Answer run(const Job& job) override {
-    if (!worker_ || !worker_->alive()) {
-      Result<std::unique_ptr<Worker>> again = Worker::start(command_, options_.worker);
-      if (!again) return refusal(Outcome::crashed, again.error().message);
-      worker_ = *std::move(again);
-    }
+    return ask(job, [&](const Job& sent) { return worker_->run(sent, options_.limits); });
+  }
+
+  Result<PassList> passes(const Job& job) override {
+    PassList found;
+    const auto listed = [&](const Job& sent) {
+      return worker_->passes(sent, options_.limits, found);
+    };
+    Answer answer = ask(job, listed);
+    // One that died of the model may have left word of how far it came.
+    if (answer.fatal()) answer = ask(job, listed);
+    if (answer.ok()) return found;
+    return Error{answer.outcome == Outcome::unsupported ? "unsupported" : "environment",
+                 answer.message, name()};
+  }
+
+ private:
+  static Result<std::string> read_whole(const std::string& path);
+
+  Result<void> revive() {
+    if (worker_ && worker_->alive()) return {};
+    WorkerCommand command = command_;
+    command.variables.insert(command.variables.end(), variables_.begin(), variables_.end());
+    Result<std::unique_ptr<Worker>> again = Worker::start(command, options_.worker);
+    if (!again) return again.error();
+    worker_ = *std::move(again);
+    return {};
+  }
+
+  // Asks the worker, and a new one where that is what it takes.
+  template <class F>
+  Answer ask(const Job& job, F&& exchange) {
     Job sent = job;
     sent.model.path = absolute(job.model.path);
     // A worker elsewhere has not our files.
@@ -134,14 +161,18 @@ class WorkerBackend : public Backend {
       if (!bytes) return refusal(Outcome::failed, bytes.error().message);
       sent.model = {"", *std::move(bytes)};
     }
-    return worker_->run(sent, options_.limits);
+    if (auto done = revive(); !done) return refusal(Outcome::crashed, done.error().message);
+    Answer answer = exchange(sent);
+    if (!answer.restart) return answer;
+    variables_ = *std::move(answer.restart);
+    worker_.reset();
+    if (auto done = revive(); !done) return refusal(Outcome::crashed, done.error().message);
+    return exchange(sent);
   }
-
- private:
-  static Result<std::string> read_whole(const std::string& path);
 
   WorkerCommand command_;
   BackendOptions options_;
+  std::vector<std::pair<std::string, std::string>> variables_;  // that the worker asked for
   std::unique_ptr<Worker> worker_;
 };
 
@@ -154,6 +185,10 @@ Result<std::string> WorkerBackend::read_whole(const std::string& path) {
 }
 
 }  // namespace
+
+Result<PassList> Backend::passes(const Job&) {
+  return Error{"unsupported", "this backend names no passes", name()};
+}
 
 Result<std::unique_ptr<Backend>> open_backend(const std::string& name,
                                               const BackendOptions& options) {

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "compare/comparison.h"
+#include "localize/bisect.h"
 #include "localize/rate.h"
 
 namespace assay {
@@ -15,7 +16,11 @@ struct ComparisonReport {
   std::vector<std::string> tests;  // written for the findings, in their order; "" where none was
 };
 
+nlohmann::ordered_json verdicts_json(const VerdictCounts& counts);
 void fill_document(const ComparisonReport& report, nlohmann::ordered_json& document);
 std::string to_page(const ComparisonReport& report);
+
+nlohmann::ordered_json to_json(const ReleaseSearch& search, const ReleaseRange& range);
+std::string to_page(const ReleaseSearch& search, const ReleaseRange& range);
 
 }  // namespace assay

@@ -192,11 +192,8 @@ class MapBuilder {
   }
 
   static Json judgement_json(std::size_t backend, const Judgement& one) {
-    const bool known = one.variant && one.variant->kind == Variant::Kind::difference;
     Json json = {{"backend", backend},
-                 {"verdict", one.inside ? "precision"
-                             : known    ? "difference"
-                                        : "defect"},
+                 {"verdict", to_text(one.verdict)},
                  {"difference", number_json(one.difference)},
                  {"excess", number_json(one.excess)}};
     if (!one.detail.empty()) json["detail"] = to_utf8(one.detail);

@@ -47,6 +47,7 @@ Comparison small_comparison() {
   inside.inside = true;
   outside.layer = outside.output = "Y";
   outside.excess = 1e6;
+  outside.verdict = Verdict::defect;
   outside.difference = 5;
   planted.judged = {inside, outside};
   comparison.backends = {reference, planted};
