@@ -12,7 +12,7 @@ python_folders = $(wildcard tools tests/python tests/legacy tests/frameworks ben
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test legacy-test build setup check tidy format install onnx-tests unit python-tests \
-        acceptance viewer-tests backend-tests faults asan bench planted fuzz docs lock clean
+        acceptance viewer-tests picture backend-tests faults asan bench planted fuzz docs lock clean
 
 # Frameworks that the tests install live and die with the build folder.
 export ASSAY_HOME ?= $(CURDIR)/build/backends
@@ -70,6 +70,10 @@ viewer-tests: build ## The report's page: types, units, and Chromium on real rep
 	@$(PYTHON) tools/viewer_reports.py
 	@npm --prefix viewer run --silent check
 	@npm --prefix viewer test --silent
+
+picture: build ## Take the picture of a report again, docs/report.png
+	@$(PYTHON) tools/viewer_reports.py
+	@cd viewer && node_modules/.bin/vite-node screenshot.mjs -- ../build/viewer/classifier.html ../docs/report.png
 
 backend-tests: build onnx-tests ## Install the frameworks and test a sample on each
 	@$(PYTHON) tools/backend_tests.py current

@@ -24,7 +24,7 @@ from real_models import RealModel, save
 ASSAY = str(ROOT / "build" / "assay")
 # Planted backends in one comparison: they share what is found out about the model once.
 BATCH = 8
-HEALTHY = "sound"  # the planted worker with nothing planted
+HEALTHY = "onnxruntime-sound"  # the planted worker with nothing planted; profiles go by name
 RESULTS = ROOT / "build" / "planted.json"
 Document = dict[str, Any]
 
@@ -32,7 +32,9 @@ Document = dict[str, Any]
 def write_environments(folder: Path, batch: Sequence[Case]) -> list[str]:
     """Write an environment file a case, and a healthy one; return the names of the cases'."""
     text = (ROOT / "tests" / "workers" / "faulty.toml").read_text()
-    planted = {f"faulty{n + 1}": f"{case.defect}@{case.value}" for n, case in enumerate(batch)}
+    planted = {
+        f"onnxruntime-faulty{n + 1}": f"{case.defect}@{case.value}" for n, case in enumerate(batch)
+    }
     for name, what in {HEALTHY: "", **planted}.items():
         words = ["env", f"PLANTED={what}", sys.executable]
         (folder / f"{name}.toml").write_text(text.replace('"PYTHON"', json.dumps(words)[1:-1]))

@@ -38,15 +38,14 @@ Result<std::vector<std::string>> write_tests(const std::vector<ComparisonFinding
 }
 
 // The document that --json prints, and what only a page shows.
-Result<void> write_reports(const CompareRequest& request, const Model& model,
-                           const Comparison& comparison, const Report& report,
-                           Clock::time_point start) {
+Result<void> write_reports(const CompareRequest& request, const ComparedModel& compared,
+                           const Report& report, Clock::time_point start) {
   if (request.reports.empty()) return {};
   const std::chrono::duration<double> passed = Clock::now() - start;
   nlohmann::ordered_json document = {
       {"assay", kVersion}, {"command", "compare"}, {"seconds", passed.count()}};
   document.update(report.document);
-  add_comparison_map(model, request.model, comparison, document);
+  add_comparison_map(compared, document);
   for (const std::string& path : request.reports) {
     if (Result<void> written = write_report(document, path); !written) return written;
   }
@@ -100,6 +99,7 @@ Result<ExitCode> compare_backends(const CompareRequest& request, const Subject& 
   ProgressLine line("compare");
   std::size_t step = 0;
   PairMaps maps(request.backends);
+  ShownValues values(request.backends.size());
   ComparisonOptions options;
   options.seed = report.common().seed;
   options.progress = [&](const std::string& what) {
@@ -107,7 +107,10 @@ Result<ExitCode> compare_backends(const CompareRequest& request, const Subject& 
     line.show(step, std::max(steps, step), what);
     ++step;
   };
-  options.shown = [&](const Shown& shown) { maps.add(shown); };
+  options.shown = [&](const Shown& shown) {
+    maps.add(shown);
+    if (!request.reports.empty()) values.add(shown);
+  };
   Result<Comparison> comparison = compare(subject, *backends, options);
   if (!comparison) return comparison.error();
   localise_optimisers(subject, *backends, options.seed, options.progress, *comparison);
@@ -117,7 +120,8 @@ Result<ExitCode> compare_backends(const CompareRequest& request, const Subject& 
   tell({*comparison, graph, maps.finish(graph), *std::move(tests)}, subject, report);
   Result<void> bisected = bisect(subject, *comparison, *range, how, options.progress, report);
   if (!bisected) return bisected.error();
-  Result<void> written = write_reports(request, *subject.model, *comparison, report, start);
+  Result<void> written =
+      write_reports(request, {*subject.model, request.model, *comparison, values}, report, start);
   if (!written) return written.error();
   return found_something(*comparison) ? ExitCode::found : ExitCode::clean;
 }

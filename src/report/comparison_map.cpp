@@ -16,7 +16,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::int64_t kLargestSide = 64, kSmallestSide = 8;
+constexpr std::int64_t kSmallestImage = 8;  // cells a side
 constexpr double kImageBudget = 1.5e6;      // cells of all images of nodes inside their bounds
 constexpr std::size_t kLongestText = 3000;  // of a stack trace; its end is the user's own code
 
@@ -38,16 +38,19 @@ class Texts {
 
 class MapBuilder {
  public:
-  MapBuilder(const Model& model, const Comparison& comparison) : graph_(model.graph) {
+  explicit MapBuilder(const ComparedModel& compared)
+      : graph_(compared.model.graph), comparison_(compared.comparison), shown_(compared.values) {
     for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
-      positions_.emplace(display_name(graph_.nodes[i], i), i);
+      const std::string name = display_name(graph_.nodes[i], i);
+      positions_.emplace(name, i);
+      positions_.emplace(printable(name), i);  // as a judgement has it
       for (const std::string& output : graph_.nodes[i].outputs) {
         if (!output.empty()) producers_.emplace(output, i);
       }
     }
     for (const NamedTensor& one : graph_.initializers) parameters_.emplace(one.name, &one.tensor);
-    for (const BackendRecord& record : comparison.backends) add_backend(record);
-    for (const PairRow& pair : comparison.pairs) {
+    for (const BackendRecord& record : comparison_.backends) add_judgements(record);
+    for (const PairRow& pair : comparison_.pairs) {
       if (pair.metric == "bound") pairs_.emplace_back(pair.a, pair.b);
     }
     set_side();
@@ -62,12 +65,12 @@ class MapBuilder {
     return nullptr;
   }
 
-  Json build(const Comparison& comparison, const Json& localisation) {
+  Json build(const Json& localisation) {
     Json nodes = Json::array();
     for (std::size_t i = 0; i < graph_.nodes.size(); ++i) nodes.push_back(node_json(i));
     add_rates(localisation, nodes);
     Json findings = Json::array();
-    for (const ComparisonFinding& finding : comparison.findings) {
+    for (const ComparisonFinding& finding : comparison_.findings) {
       findings.push_back(place_of(finding.node));
     }
     Json pairs = Json::array();
@@ -76,19 +79,19 @@ class MapBuilder {
   }
 
  private:
-  void add_backend(const BackendRecord& record) {
-    backends_.push_back(record.name);
-    for (const auto* list : {&record.watched.hidden, &record.watched.values}) {
-      for (const auto& [name, value] : *list) values_[record.name].emplace(name, &value);
-    }
+  void add_judgements(const BackendRecord& record) {
     for (const Judgement& one : record.judged) judgements_[record.name].emplace(one.output, &one);
   }
 
-  const Value* value_of(const std::string& backend, const std::string& name) const {
-    const auto values = values_.find(backend);
-    if (values == values_.end()) return nullptr;
-    const auto found = values->second.find(name);
-    return found == values->second.end() ? nullptr : found->second;
+  // The places of the two backends of a pair.
+  std::pair<std::size_t, std::size_t> places_of(
+      const std::pair<std::string, std::string>& pair) const {
+    const auto place = [&](const std::string& name) {
+      const auto found = std::find_if(comparison_.backends.begin(), comparison_.backends.end(),
+                                      [&](const BackendRecord& one) { return one.name == name; });
+      return static_cast<std::size_t>(found - comparison_.backends.begin());
+    };
+    return {place(pair.first), place(pair.second)};
   }
 
   const Judgement* judgement_of(const std::string& backend, const std::string& name) const {
@@ -99,17 +102,18 @@ class MapBuilder {
   }
 
   bool outside(const std::string& name) const {
-    return std::any_of(backends_.begin(), backends_.end(), [&](const std::string& backend) {
-      const Judgement* one = judgement_of(backend, name);
-      return one && !one->inside;
-    });
+    return std::any_of(comparison_.backends.begin(), comparison_.backends.end(),
+                       [&](const BackendRecord& backend) {
+                         const Judgement* one = judgement_of(backend.name, name);
+                         return one && !one->inside;
+                       });
   }
 
   void set_side() {
     const double images =
         static_cast<double>(producers_.size() * std::max<std::size_t>(1, pairs_.size()));
     const auto side = static_cast<std::int64_t>(std::sqrt(kImageBudget / std::max(1.0, images)));
-    side_ = std::clamp(side, kSmallestSide, kLargestSide);
+    side_ = std::clamp(side, kSmallestImage, kLargestImage);
   }
 
   Json input_json(const std::string& name) const {
@@ -147,40 +151,43 @@ class MapBuilder {
 
   Json output_json(const std::string& name) const {
     Json json = {{"name", printable(name)}};
-    Json values = Json::array(), judged = Json::array(), images = Json::array();
-    for (std::size_t i = 0; i < backends_.size(); ++i) {
-      const Value* value = value_of(backends_[i], name);
-      if (value && !json.contains("type")) json["type"] = to_text(value->value_type());
-      if (value) values.push_back(value_json(i, *value));
-      const Judgement* judgement = judgement_of(backends_[i], name);
+    if (const ShownValue* value = shown_.find(name)) add_value(*value, outside(name), json);
+    Json judged = Json::array();
+    for (std::size_t i = 0; i < comparison_.backends.size(); ++i) {
+      const Judgement* judgement = judgement_of(comparison_.backends[i].name, name);
       if (judgement) judged.push_back(judgement_json(i, *judgement));
     }
-    const std::int64_t side = outside(name) ? kLargestSide : side_;
-    for (std::size_t i = 0; i < pairs_.size(); ++i) {
-      const Value *a = value_of(pairs_[i].first, name), *b = value_of(pairs_[i].second, name);
-      if (!a || !b || !a->is_tensor() || !b->is_tensor()) continue;
-      const auto image = difference_image(a->tensor(), b->tensor(), side);
-      if (image) images.push_back(image_json(i, *image));
-    }
-    if (!values.empty()) json["values"] = values;
     if (!judged.empty()) json["judged"] = judged;
-    if (!images.empty()) json["images"] = images;
     return json;
   }
 
-  static Json value_json(std::size_t backend, const Value& value) {
-    Json json = {{"backend", backend}};
-    if (!value.is_tensor()) return json;
-    json["count"] = value.tensor().size();
-    if (!has_statistics(value.type())) return json;
-    const Statistics s = statistics_of(value.tensor());
-    if (s.nan + s.infinite < s.count) {
-      json["min"] = s.smallest;
-      json["max"] = s.largest;
-      json["mean"] = number_json(s.mean);
+  void add_value(const ShownValue& value, bool outside, Json& json) const {
+    json["type"] = printable(value.type);
+    Json values = Json::array(), images = Json::array();
+    for (const auto& [backend, elements] : value.elements) {
+      const auto statistics = value.statistics.find(backend);
+      values.push_back(value_json(
+          backend, elements, statistics == value.statistics.end() ? nullptr : &statistics->second));
     }
-    json["nan"] = s.nan;
-    json["inf"] = s.infinite;
+    for (std::size_t i = 0; i < pairs_.size(); ++i) {
+      const auto image = value.images.find(places_of(pairs_[i]));
+      if (image == value.images.end()) continue;
+      images.push_back(image_json(i, shrunk(image->second, outside ? kLargestImage : side_)));
+    }
+    if (!values.empty()) json["values"] = values;
+    if (!images.empty()) json["images"] = images;
+  }
+
+  static Json value_json(std::size_t backend, std::int64_t elements, const Statistics* s) {
+    Json json = {{"backend", backend}, {"count", elements}};
+    if (!s) return json;
+    if (s->nan + s->infinite < s->count) {
+      json["min"] = s->smallest;
+      json["max"] = s->largest;
+      json["mean"] = number_json(s->mean);
+    }
+    json["nan"] = s->nan;
+    json["inf"] = s->infinite;
     return json;
   }
 
@@ -221,13 +228,13 @@ class MapBuilder {
   }
 
   const Graph& graph_;
+  const Comparison& comparison_;
+  const ShownValues& shown_;
   std::map<std::string, std::size_t> positions_, producers_;  // of nodes, by name and by output
   std::map<std::string, const Tensor*> parameters_;
-  std::vector<std::string> backends_;
   std::vector<std::pair<std::string, std::string>> pairs_;
-  std::map<std::string, std::map<std::string, const Value*>> values_;          // by backend
   std::map<std::string, std::map<std::string, const Judgement*>> judgements_;  // by backend, output
-  std::int64_t side_ = kLargestSide;
+  std::int64_t side_ = kLargestImage;
   Texts texts_;
 };
 
@@ -257,12 +264,11 @@ Json model_json(const Model& model, const std::string& file) {
 
 }  // namespace
 
-void add_comparison_map(const Model& model, const std::string& file, const Comparison& comparison,
-                        Json& document) {
+void add_comparison_map(const ComparedModel& compared, Json& document) {
   document["schema"] = kReportSchema;
-  document["model"] = model_json(model, file);
-  MapBuilder builder(model, comparison);
-  document["map"] = builder.build(comparison, document.value("localisation", Json::array()));
+  document["model"] = model_json(compared.model, compared.file);
+  MapBuilder builder(compared);
+  document["map"] = builder.build(document.value("localisation", Json::array()));
 }
 
 }  // namespace assay

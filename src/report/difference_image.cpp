@@ -24,6 +24,8 @@ char level_of(double difference, double largest) {
   return static_cast<char>('0' + std::clamp(kLevels - below, 1, kLevels));
 }
 
+bool is_more(char a, char b) { return b != '!' && (a == '!' || a > b); }
+
 void set_grid(const Tensor& tensor, std::int64_t side, DifferenceImage& image) {
   image.columns = tensor.rank() == 0 ? 1 : tensor.shape().back();
   image.rows = tensor.size() / image.columns;
@@ -66,6 +68,24 @@ std::optional<DifferenceImage> difference_image(const Tensor& a, const Tensor& b
   image.largest = largest;
   for (const double cell : cells) image.cells += level_of(cell, finite);
   return image;
+}
+
+DifferenceImage shrunk(const DifferenceImage& image, std::int64_t side) {
+  if (image.height <= side && image.width <= side) return image;
+  DifferenceImage result = image;
+  result.height = std::min(image.height, side);
+  result.width = std::min(image.width, side);
+  result.cells.assign(static_cast<std::size_t>(result.width * result.height), '0');
+  for (std::int64_t y = 0; y < image.height; ++y) {
+    for (std::int64_t x = 0; x < image.width; ++x) {
+      const std::int64_t to =
+          y * result.height / image.height * result.width + x * result.width / image.width;
+      char& cell = result.cells[static_cast<std::size_t>(to)];
+      const char level = image.cells[static_cast<std::size_t>(y * image.width + x)];
+      if (is_more(level, cell)) cell = level;
+    }
+  }
+  return result;
 }
 
 }  // namespace assay

@@ -25,4 +25,7 @@ struct DifferenceImage {
 std::optional<DifferenceImage> difference_image(const Tensor& a, const Tensor& b,
                                                 std::int64_t side);
 
+// The same image with at most `side` cells a row and a column.
+DifferenceImage shrunk(const DifferenceImage& image, std::int64_t side);
+
 }  // namespace assay

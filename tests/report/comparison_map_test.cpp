@@ -41,10 +41,6 @@ Tensor pair_of(double a, double b) {
 Comparison small_comparison() {
   Comparison comparison;
   BackendRecord reference{"reference", "reference", "1"}, planted{"planted", "planted", "1"};
-  reference.watched.hidden = {{"r", Value(pair_of(1, 2))}};
-  reference.watched.values = {{"Y", Value(pair_of(3, 4))}};
-  planted.watched.hidden = {{"r", Value(pair_of(1, 2))}};
-  planted.watched.values = {{"Y", Value(pair_of(3, 9))}};
   Judgement inside, outside;
   inside.layer = "relu";
   inside.output = "r";
@@ -68,8 +64,19 @@ Comparison small_comparison() {
   return comparison;
 }
 
-Json map_of(const Model& model, const Comparison& comparison, Json document = Json::object()) {
-  add_comparison_map(model, "small.onnx", comparison, document);
+// What the two backends show, the inner value before the output.
+ShownValues small_values() {
+  ShownValues values(2);
+  const NamedValues inner{{"r", Value(pair_of(1, 2))}}, right{{"Y", Value(pair_of(3, 4))}},
+      wrong{{"Y", Value(pair_of(3, 9))}};
+  values.add({&inner, &inner});
+  values.add({&right, &wrong});
+  return values;
+}
+
+Json map_of(const Model& model, const Comparison& comparison, Json document = Json::object(),
+            const ShownValues& values = small_values()) {
+  add_comparison_map({model, "small.onnx", comparison, values}, document);
   return document;
 }
 
@@ -135,7 +142,7 @@ TEST(ComparisonMap, CutsNamesThatAreVeryLong) {
 
 TEST(ComparisonMap, StaysSmallAtTwoThousandNodes) {
   Model model = small_model();
-  Comparison comparison = small_comparison();
+  NamedValues left, right;
   model.graph.nodes.clear();
   const std::vector<double> zeros(std::size_t{100} * 100, 0), ones(zeros.size(), 1);
   const Value zero(make_tensor(ElementType::f32, {100, 100}, zeros));
@@ -143,10 +150,12 @@ TEST(ComparisonMap, StaysSmallAtTwoThousandNodes) {
   for (int i = 0; i < 2000; ++i) {
     const std::string output = "v" + std::to_string(i);
     model.graph.nodes.push_back(node_of("Relu", output + "_node", {"X"}, {output}));
-    comparison.backends[0].watched.hidden.emplace_back(output, zero);
-    comparison.backends[1].watched.hidden.emplace_back(output, one);
+    left.emplace_back(output, zero);
+    right.emplace_back(output, one);
   }
-  const Json document = map_of(model, comparison);
+  ShownValues values(2);
+  values.add({&left, &right});
+  const Json document = map_of(model, small_comparison(), Json::object(), values);
   EXPECT_LT(document.dump().size(), 4'000'000U);
   EXPECT_TRUE(document.at("map").at("nodes")[1999].at("outputs")[0].contains("images"));
 }

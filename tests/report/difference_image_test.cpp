@@ -66,5 +66,19 @@ TEST(DifferenceImage, FoldsALongRow) {
   EXPECT_EQ(image->cells.back(), '9');
 }
 
+TEST(DifferenceImage, ShrinksToTheWorstOfEachCell) {
+  DifferenceImage image;
+  image.rows = image.columns = image.height = image.width = 4;
+  image.cells =
+      "0001"
+      "0200"
+      "!000"
+      "0009";
+  const DifferenceImage small = shrunk(image, 2);
+  EXPECT_EQ(small.cells, "21!9");
+  EXPECT_EQ(small.rows, 4);
+  EXPECT_EQ(shrunk(image, 4).cells, image.cells);
+}
+
 }  // namespace
 }  // namespace assay

@@ -17,7 +17,9 @@ function fill(element: Element, properties: Properties, children: Child[]): void
 }
 
 export function h<K extends keyof HTMLElementTagNameMap>(
-  tag: K, properties: Properties = {}, ...children: Child[]
+  tag: K,
+  properties: Properties = {},
+  ...children: Child[]
 ): HTMLElementTagNameMap[K] {
   const element = document.createElement(tag);
   fill(element, properties, children);
@@ -25,17 +27,32 @@ export function h<K extends keyof HTMLElementTagNameMap>(
 }
 
 export function svg<K extends keyof SVGElementTagNameMap>(
-  tag: K, properties: Properties = {}, ...children: Child[]
+  tag: K,
+  properties: Properties = {},
+  ...children: Child[]
 ): SVGElementTagNameMap[K] {
   const element = document.createElementNS('http://www.w3.org/2000/svg', tag);
   fill(element, properties, children);
   return element;
 }
 
-export function section(id: string, title: string, lead: string, ...children: Child[]): HTMLElement {
-  return h('section', {id, class: 'part', 'aria-labelledby': `${id}-title`},
-    h('div', {class: 'part-head'}, h('h2', {id: `${id}-title`}, title), lead ? h('p', {}, lead) : null),
-    ...children);
+export function section(
+  id: string,
+  title: string,
+  lead: string,
+  ...children: Child[]
+): HTMLElement {
+  return h(
+    'section',
+    {id, class: 'part', 'aria-labelledby': `${id}-title`},
+    h(
+      'div',
+      {class: 'part-head'},
+      h('h2', {id: `${id}-title`}, title),
+      lead ? h('p', {}, lead) : null,
+    ),
+    ...children,
+  );
 }
 
 export function empty(text: string): HTMLElement {

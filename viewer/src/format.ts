@@ -8,9 +8,14 @@ export function number(value: Numeric | undefined): string {
   if (!Number.isFinite(x)) return x > 0 ? '∞' : '−∞';
   if (x === 0) return '0';
   const size = Math.abs(x);
-  const text = size >= 1e6 || size < 1e-3 ? x.toExponential(2) : Number(x.toPrecision(4)).toString();
-  return text.replace(/e([+-])(\d+)/, (_, sign: string, digits: string) =>
-    `e${sign === '-' ? '−' : ''}${digits}`).replace(/^-/, '−');
+  const text =
+    size >= 1e5 || size < 1e-3 ? x.toExponential(2) : Number(x.toPrecision(4)).toString();
+  return text
+    .replace(
+      /e([+-])(\d+)/,
+      (_, sign: string, digits: string) => `e${sign === '-' ? '−' : ''}${digits}`,
+    )
+    .replace(/^-/, '−');
 }
 
 export function integer(value: number): string {
@@ -41,7 +46,9 @@ export function list(words: string[]): string {
 }
 
 export function seconds(value: number): string {
-  return value < 60 ? `${value.toFixed(1)} s` : `${Math.floor(value / 60)} min ${Math.round(value % 60)} s`;
+  return value < 60
+    ? `${value.toFixed(1)} s`
+    : `${Math.floor(value / 60)} min ${Math.round(value % 60)} s`;
 }
 
 export function fileName(path: string): string {

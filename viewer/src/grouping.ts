@@ -17,7 +17,9 @@ export const kMostMembers = 60; // of a group, before it is cut into runs
 export function scopesOf(node: MapNode, texts: string[]): string[] {
   const noted = node.origin?.find(([key]) => key === 'pkg.torch.onnx.name_scopes');
   if (noted) {
-    const scopes = [...(texts[noted[1]] ?? '').matchAll(/'([^']*)'|"([^"]*)"/g)].map((one) => one[1] ?? one[2] ?? '');
+    const scopes = [...(texts[noted[1]] ?? '').matchAll(/'([^']*)'|"([^"]*)"/g)].map(
+      (one) => one[1] ?? one[2] ?? '',
+    );
     return scopes.slice(0, -1).filter((one) => one !== '');
   }
   const parts = node.name.split('/').filter((part) => part !== '');
@@ -38,14 +40,17 @@ function nodesOf(member: Member): number[] {
 
 // What is left of a scope's name behind its parent's.
 function titleOf(scope: string, parent: string): string {
-  return scope.startsWith(parent) ? scope.slice(parent.length).replace(/^[./]/, '') || scope : scope;
+  return scope.startsWith(parent)
+    ? scope.slice(parent.length).replace(/^[./]/, '') || scope
+    : scope;
 }
 
 function scopeTree(map: LocalisationMap): Group {
   const root = makeGroup('', '', null);
   const groups = new Map<string, Group>();
   map.nodes.forEach((node, index) => {
-    let group = root, parent = '';
+    let group = root,
+      parent = '';
     for (const scope of scopesOf(node, map.texts)) {
       let next = groups.get(scope);
       if (!next) {
@@ -88,7 +93,11 @@ function cut(group: Group): void {
   for (let start = 0; start < count; start += size) {
     const members = group.members.slice(start, start + size);
     const nodes = members.flatMap(nodesOf).sort((a, b) => a - b);
-    const run = makeGroup(`${group.id}#${start}`, `nodes ${(nodes[0] ?? 0) + 1}–${(nodes[nodes.length - 1] ?? 0) + 1}`, group);
+    const run = makeGroup(
+      `${group.id}#${start}`,
+      `nodes ${(nodes[0] ?? 0) + 1}–${(nodes[nodes.length - 1] ?? 0) + 1}`,
+      group,
+    );
     run.members = members;
     run.nodes = nodes;
     for (const member of members) if (typeof member !== 'number') member.parent = run;
@@ -112,7 +121,9 @@ export function groupNodes(map: LocalisationMap): Group {
 }
 
 export function allGroups(root: Group): Group[] {
-  return root.members.flatMap((member) => (typeof member === 'number' ? [] : [member, ...allGroups(member)]));
+  return root.members.flatMap((member) =>
+    typeof member === 'number' ? [] : [member, ...allGroups(member)],
+  );
 }
 
 // The group that each node lies in directly.

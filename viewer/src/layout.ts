@@ -29,7 +29,9 @@ export interface Scene {
   height: number;
 }
 
-const kNodeHeight = 46, kHeader = 34, kGap = 26;
+const kNodeHeight = 46,
+  kHeader = 34,
+  kGap = 26;
 export const kLongestLabel = 24;
 
 const kOptions: Record<string, string> = {
@@ -49,13 +51,21 @@ const kOptions: Record<string, string> = {
 };
 // Beyond this many boxes speed is worth more than a bend.
 const kLarge = 600;
-const kFast: Record<string, string> = {'elk.layered.thoroughness': '1', 'elk.layered.layering.strategy': 'LONGEST_PATH', 'elk.edgeRouting': 'POLYLINE'};
+const kFast: Record<string, string> = {
+  'elk.layered.thoroughness': '1',
+  'elk.layered.layering.strategy': 'LONGEST_PATH',
+  'elk.edgeRouting': 'POLYLINE',
+};
 
 function widthOf(map: LocalisationMap, member: Member): number {
-  const lines = typeof member === 'number'
-    ? [(map.nodes[member]?.op ?? '').slice(0, kLongestLabel), shortened(map.nodes[member]?.name ?? '', kLongestLabel)]
-    : [shortened(member.title, kLongestLabel), '000 nodes'];
-  return Math.round(Math.max(96, ...lines.map((line, i) => line.length * (i ? 6.3 : 7.6))) + 54);
+  const lines =
+    typeof member === 'number'
+      ? [
+          (map.nodes[member]?.op ?? '').slice(0, kLongestLabel),
+          shortened(map.nodes[member]?.name ?? '', kLongestLabel),
+        ]
+      : [shortened(member.title, kLongestLabel), '000 nodes'];
+  return Math.round(Math.max(96, ...lines.map((line, i) => line.length * (i ? 6.5 : 8.6))) + 58);
 }
 
 interface Drawn {
@@ -79,7 +89,11 @@ export function toElk(map: LocalisationMap, root: Group, open: Set<string>): Dra
   };
   const children = root.members.map((one) => make(one, 0));
   const links = visibleLinks(map, root, open);
-  const edges: ElkExtendedEdge[] = links.map((link, i) => ({id: `e${i}`, sources: [link.from], targets: [link.to]}));
+  const edges: ElkExtendedEdge[] = links.map((link, i) => ({
+    id: `e${i}`,
+    sources: [link.from],
+    targets: [link.to],
+  }));
   const layoutOptions = members.size > kLarge ? {...kOptions, ...kFast} : kOptions;
   return {graph: {id: 'root', layoutOptions, children, edges}, members, links};
 }
@@ -90,7 +104,14 @@ export function fromElk(drawn: Drawn, laid: ElkNode): Scene {
     for (const child of node.children ?? []) {
       const known = drawn.members.get(child.id);
       if (!known) continue;
-      boxes.set(child.id, {id: child.id, x: child.x ?? 0, y: child.y ?? 0, width: child.width ?? 0, height: child.height ?? 0, ...known});
+      boxes.set(child.id, {
+        id: child.id,
+        x: child.x ?? 0,
+        y: child.y ?? 0,
+        width: child.width ?? 0,
+        height: child.height ?? 0,
+        ...known,
+      });
       visit(child);
     }
   };
@@ -99,7 +120,8 @@ export function fromElk(drawn: Drawn, laid: ElkNode): Scene {
   const lines = drawn.links.map((link, i): Line => {
     const points: [number, number][] = [];
     for (const part of edges.get(`e${i}`)?.sections ?? []) {
-      for (const point of [part.startPoint, ...(part.bendPoints ?? []), part.endPoint]) points.push([point.x, point.y]);
+      for (const point of [part.startPoint, ...(part.bendPoints ?? []), part.endPoint])
+        points.push([point.x, point.y]);
     }
     return {...link, points};
   });
@@ -110,7 +132,8 @@ export function fromElk(drawn: Drawn, laid: ElkNode): Scene {
 export function stacked(map: LocalisationMap, root: Group, open: Set<string>): Scene {
   const drawn = toElk(map, root, open);
   const boxes = new Map<string, Box>();
-  let y = 0, widest = 0;
+  let y = 0,
+    widest = 0;
   for (const [id, known] of drawn.members) {
     if (known.open) continue;
     const width = widthOf(map, known.member);
@@ -119,15 +142,27 @@ export function stacked(map: LocalisationMap, root: Group, open: Set<string>): S
     y += kNodeHeight + kGap;
   }
   const lines = drawn.links.flatMap((link): Line[] => {
-    const from = boxes.get(link.from), to = boxes.get(link.to);
+    const from = boxes.get(link.from),
+      to = boxes.get(link.to);
     if (!from || !to) return [];
-    return [{...link, points: [[from.x + from.width / 2, from.y + from.height], [to.x + to.width / 2, to.y]]}];
+    return [
+      {
+        ...link,
+        points: [
+          [from.x + from.width / 2, from.y + from.height],
+          [to.x + to.width / 2, to.y],
+        ],
+      },
+    ];
   });
   return {boxes, lines, width: widest, height: y};
 }
 
 async function engineUrl(): Promise<string> {
-  const packed = Uint8Array.from(atob(document.getElementById('layout-engine')?.textContent ?? ''), (c) => c.charCodeAt(0));
+  const packed = Uint8Array.from(
+    atob(document.getElementById('layout-engine')?.textContent ?? ''),
+    (c) => c.charCodeAt(0),
+  );
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream('gzip'));
   const program = await new Response(stream).blob();
   return URL.createObjectURL(new Blob([program], {type: 'text/javascript'}));

@@ -18,10 +18,19 @@ const kPython = /File "([^"]+)", line (\d+), in ([^\n]*)(?:\n[ \t]+([^\n]*))?/g;
 const kTraced = /^\s*([^\s(][^(\n]*)\((\d+)\): ([^\n]*)$/gm;
 
 export function framesOf(text: string): Frame[] {
-  const python = [...text.matchAll(kPython)].map((one): Frame => ({file: one[1] ?? '', line: one[2] ?? '', where: one[3] ?? '', code: one[4] ?? ''}));
+  const python = [...text.matchAll(kPython)].map(
+    (one): Frame => ({
+      file: one[1] ?? '',
+      line: one[2] ?? '',
+      where: one[3] ?? '',
+      code: one[4] ?? '',
+    }),
+  );
   if (python.length) return python;
   // The older exporter puts the innermost first.
-  return [...text.matchAll(kTraced)].map((one): Frame => ({file: one[1] ?? '', line: one[2] ?? '', where: one[3] ?? '', code: ''})).reverse();
+  return [...text.matchAll(kTraced)]
+    .map((one): Frame => ({file: one[1] ?? '', line: one[2] ?? '', where: one[3] ?? '', code: ''}))
+    .reverse();
 }
 
 // Code of the framework itself says nothing about the user's model.
@@ -39,7 +48,9 @@ export function originOf(node: MapNode, texts: string[]): Origin | null {
       if (frames.length) origin.frames = frames;
       else if (text.trim()) origin.other.push([key, text]);
     } else if (key === 'pkg.torch.onnx.name_scopes') {
-      const scopes = [...text.matchAll(/'([^']*)'|"([^"]*)"/g)].map((one) => one[1] ?? one[2] ?? '');
+      const scopes = [...text.matchAll(/'([^']*)'|"([^"]*)"/g)].map(
+        (one) => one[1] ?? one[2] ?? '',
+      );
       origin.scopes = scopes.filter((one) => one !== '').slice(-2)[0] ?? '';
     } else {
       origin.other.push([key, text]);

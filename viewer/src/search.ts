@@ -18,13 +18,19 @@ export class SearchIndex {
 
   // Every word must occur; whole names come first, then beginnings, then order of execution.
   find(query: string, verdicts: Verdict[]): number[] {
-    const words = query.toLowerCase().split(/\s+/).filter((word) => word !== '');
+    const words = query
+      .toLowerCase()
+      .split(/\s+/)
+      .filter((word) => word !== '');
     if (!words.length) return [];
     const whole = words.join(' ');
-    const rank = (row: {name: string}) => (row.name === whole ? 0 : row.name.startsWith(whole) ? 1 : 2);
+    const rank = (row: {name: string}) =>
+      row.name === whole ? 0 : row.name.startsWith(whole) ? 1 : 2;
     return this.rows
       .map((row, index) => ({row, index}))
-      .filter(({row, index}) => words.every((word) => row.all.includes(word) || verdicts[index]?.name === word))
+      .filter(({row, index}) =>
+        words.every((word) => row.all.includes(word) || verdicts[index]?.name === word),
+      )
       .sort((a, b) => rank(a.row) - rank(b.row) || a.index - b.index)
       .map(({index}) => index);
   }

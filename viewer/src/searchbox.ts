@@ -8,16 +8,36 @@ import {type Verdict, badge} from './verdict';
 const kMostListed = 50;
 
 export class SearchBox {
-  readonly input = h('input', {type: 'search', id: 'search', placeholder: 'Search nodes, operators, verdicts', autocomplete: 'off', spellcheck: 'false',
-    role: 'combobox', 'aria-expanded': 'false', 'aria-controls': 'matches', 'aria-label': 'Search the map', 'aria-autocomplete': 'list'});
-  private readonly matches = h('ul', {id: 'matches', class: 'matches', role: 'listbox', 'aria-label': 'Matches', hidden: true});
+  readonly input = h('input', {
+    type: 'search',
+    id: 'search',
+    placeholder: 'Search nodes, operators, verdicts',
+    autocomplete: 'off',
+    spellcheck: 'false',
+    role: 'combobox',
+    'aria-expanded': 'false',
+    'aria-controls': 'matches',
+    'aria-label': 'Search the map',
+    'aria-autocomplete': 'list',
+  });
+  private readonly matches = h('ul', {
+    id: 'matches',
+    class: 'matches',
+    role: 'listbox',
+    'aria-label': 'Matches',
+    hidden: true,
+  });
   private readonly status = h('span', {class: 'search-count muted', role: 'status'});
   readonly element = h('div', {class: 'search'}, this.input, this.status, this.matches);
   private readonly index: SearchIndex;
   private found: number[] = [];
   private at = -1;
 
-  constructor(private readonly report: Report, private readonly verdicts: () => Verdict[], private readonly show: (node: number) => void) {
+  constructor(
+    private readonly report: Report,
+    private readonly verdicts: () => Verdict[],
+    private readonly show: (node: number) => void,
+  ) {
     this.index = new SearchIndex(report.map);
     this.input.addEventListener('input', () => this.search());
     this.input.addEventListener('focus', () => this.open(this.found.length > 0));
@@ -35,18 +55,35 @@ export class SearchBox {
   private search(): void {
     this.found = this.index.find(this.input.value, this.verdicts());
     this.at = -1;
-    this.status.textContent = this.input.value.trim() ? (this.found.length ? counted(this.found.length, 'match', 'matches') : 'no match') : '';
-    this.matches.replaceChildren(...this.found.slice(0, kMostListed).map((node, i) => this.item(node, i)));
+    this.status.textContent = this.input.value.trim()
+      ? this.found.length
+        ? counted(this.found.length, 'match', 'matches')
+        : 'no match'
+      : '';
+    this.matches.replaceChildren(
+      ...this.found.slice(0, kMostListed).map((node, i) => this.item(node, i)),
+    );
     this.input.removeAttribute('aria-activedescendant');
     this.open(this.found.length > 0);
   }
 
   private item(node: number, i: number): HTMLElement {
     const row = this.report.map.nodes[node];
-    return h('li', {id: `match-${i}`, role: 'option', 'aria-selected': 'false', pointerdown: (event: PointerEvent) => {
-      event.preventDefault();
-      this.choose(i);
-    }}, badge(this.verdicts()[node] as Verdict, ''), h('strong', {}, row?.op ?? ''), h('span', {}, shortened(row?.name ?? '', 44)));
+    return h(
+      'li',
+      {
+        id: `match-${i}`,
+        role: 'option',
+        'aria-selected': 'false',
+        pointerdown: (event: PointerEvent) => {
+          event.preventDefault();
+          this.choose(i);
+        },
+      },
+      badge(this.verdicts()[node] as Verdict, ''),
+      h('strong', {}, row?.op ?? ''),
+      h('span', {}, shortened(row?.name ?? '', 44)),
+    );
   }
 
   private move(to: number): void {

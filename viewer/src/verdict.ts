@@ -12,7 +12,13 @@ export interface Verdict {
 
 const kVerdicts: Verdict[] = [
   {name: 'defect', sign: '✕', tone: 'bad', rank: 6, means: 'outside its rounding bound'},
-  {name: 'optimiser', sign: '⚙', tone: 'special', rank: 5, means: 'right when watched, wrong when not'},
+  {
+    name: 'optimiser',
+    sign: '⚙',
+    tone: 'special',
+    rank: 5,
+    means: 'right when watched, wrong when not',
+  },
   {name: 'suspicious', sign: '?', tone: 'warn', rank: 4, means: 'more than rounding usually does'},
   {name: 'difference', sign: '≠', tone: 'warn', rank: 3, means: 'a known other reading'},
   {name: 'tie', sign: '=', tone: 'quiet', rank: 2, means: 'a decision that rounding may turn'},
@@ -33,12 +39,14 @@ export function worse(a: Verdict, b: Verdict): Verdict {
 
 // Of a node: the worst of its judgements on the given backends, and of the findings about it.
 export function nodeVerdicts(report: Report, only?: Set<string>): Verdict[] {
-  const counts = (backend: string | undefined) => backend !== undefined && (!only || only.has(backend));
+  const counts = (backend: string | undefined) =>
+    backend !== undefined && (!only || only.has(backend));
   const verdicts = report.map.nodes.map((node: MapNode) => {
     let worst = kNotJudged;
     for (const output of node.outputs) {
       for (const one of output.judged ?? []) {
-        if (counts(report.backends[one.backend]?.name)) worst = worse(worst, verdictOf(one.verdict));
+        if (counts(report.backends[one.backend]?.name))
+          worst = worse(worst, verdictOf(one.verdict));
       }
     }
     return worst;
@@ -56,6 +64,10 @@ export function isSuspect(verdict: Verdict): boolean {
 }
 
 export function badge(verdict: Verdict, text = verdict.name): HTMLElement {
-  return h('span', {class: `badge ${verdict.tone}`},
-    h('span', {class: 'sign', 'aria-hidden': 'true'}, verdict.sign), text);
+  return h(
+    'span',
+    {class: `badge ${verdict.tone}`},
+    h('span', {class: 'sign', 'aria-hidden': 'true'}, verdict.sign),
+    text,
+  );
 }

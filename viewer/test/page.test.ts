@@ -10,7 +10,7 @@ import {type Opened, launch, openReport} from './browser';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const reports = process.env.ASSAY_REPORTS ?? join(here, '..', '..', 'build', 'viewer');
-// On an idle machine a page of 2,000 nodes is ready in about one second.
+// From the navigation to the drawn map, with room for a busy machine.
 const kMostSeconds = 8;
 
 let browser: Browser;
@@ -21,7 +21,8 @@ afterAll(async () => {
   await browser.close();
 });
 
-const open = (name: string, options = {}): Promise<Opened> => openReport(browser, join(reports, `${name}.html`), options);
+const open = (name: string, options = {}): Promise<Opened> =>
+  openReport(browser, join(reports, `${name}.html`), options);
 const scaleOf = async (page: Page) => Number(await page.getAttribute('.canvas', 'data-scale'));
 const panelName = (page: Page) => page.textContent('.panel .node-name');
 
@@ -42,7 +43,9 @@ describe('ten nodes', () => {
   it('say what was compared and what came out, at the top', async () => {
     const {page, errors} = await open('classifier');
     expect(await page.textContent('h1')).toBe('classifier.onnx');
-    expect(await page.textContent('.verdict p')).toMatch(/planted computes something else than the model means, first at \/stem\/Relu \(Relu\)/);
+    expect(await page.textContent('.verdict p')).toMatch(
+      /planted computes something else than the model means, first at \/stem\/Relu \(Relu\)/,
+    );
     expect(await page.locator('.tile').first().textContent()).toContain('Findings2');
     expect(await page.locator('.backends li').count()).toBe(2);
     expect(errors).toEqual([]);
@@ -68,7 +71,12 @@ describe('ten nodes', () => {
     expect(await panel.textContent()).toContain('train/model.py:23');
     expect(await panel.textContent()).toContain('outside');
     expect(await panel.locator('.difference svg').count()).toBe(1);
-    expect(await panel.getByRole('table', {name: /Values of/}).locator('tbody tr').count()).toBe(2);
+    expect(
+      await panel
+        .getByRole('table', {name: /Values of/})
+        .locator('tbody tr')
+        .count(),
+    ).toBe(2);
     expect(await panel.textContent()).toContain('0.001'); // the attribute epsilon
     await page.context().close();
   });
@@ -77,7 +85,9 @@ describe('ten nodes', () => {
     const {page} = await open('classifier');
     await clickBox(page, /^MatMul \/stem\/MatMul/);
     expect(await panelName(page)).toBe('/stem/MatMul');
-    expect(await page.locator('.box.selected').getAttribute('aria-label')).toContain('/stem/MatMul');
+    expect(await page.locator('.box.selected').getAttribute('aria-label')).toContain(
+      '/stem/MatMul',
+    );
     await page.getByRole('list', {name: 'Used by'}).getByRole('button').first().click();
     expect(await panelName(page)).toBe('/stem/Add');
     await page.getByRole('button', {name: 'Close the panel'}).click();
@@ -88,16 +98,22 @@ describe('ten nodes', () => {
   it('zoom under the wheel around the pointer, and pan when dragged', async () => {
     const {page} = await open('classifier');
     await page.locator('.map-frame').scrollIntoViewIfNeeded();
-    const before = await scaleOf(page), at = await middle(page, /\/block\/norm/);
+    const before = await scaleOf(page),
+      at = await middle(page, /\/block\/norm/);
     await page.mouse.move(at.x, at.y);
     await page.mouse.wheel(0, -400);
-    await page.waitForFunction((old) => Number(document.querySelector<SVGElement>('.canvas')?.dataset.scale) > old * 1.5, before);
+    await page.waitForFunction(
+      (old) => Number(document.querySelector<SVGElement>('.canvas')?.dataset.scale) > old * 1.5,
+      before,
+    );
     const zoomed = await middle(page, /\/block\/norm/);
     expect(Math.hypot(zoomed.x - at.x, zoomed.y - at.y)).toBeLessThan(3);
     await page.mouse.down();
     await page.mouse.move(at.x + 90, at.y - 60, {steps: 5});
     await page.mouse.up();
-    await expect.poll(async () => Math.round((await middle(page, /\/block\/norm/)).x - zoomed.x)).toBe(90);
+    await expect
+      .poll(async () => Math.round((await middle(page, /\/block\/norm/)).x - zoomed.x))
+      .toBe(90);
     expect(await panelName(page)).toBe('/stem/Relu'); // a drag is no click
     await page.getByRole('button', {name: 'Show all'}).click();
     await expect.poll(() => scaleOf(page)).toBeCloseTo(before, 2);
@@ -152,7 +168,9 @@ describe('ten nodes', () => {
     await page.getByRole('button', {name: 'Largest'}).click();
     expect(await rows.last().textContent()).toBe(first);
     expect(await page.locator('.histogram').count()).toBe(3);
-    expect(await page.locator('.histogram').first().getAttribute('aria-label')).toMatch(/within|beyond/);
+    expect(await page.locator('.histogram').first().getAttribute('aria-label')).toMatch(
+      /within|beyond/,
+    );
     await page.context().close();
   });
 
@@ -202,18 +220,20 @@ describe('other outcomes', () => {
   });
   it('a narrow window has the panel below the map', async () => {
     const {page} = await open('classifier', {viewport: {width: 420, height: 800}});
-    const map = await page.locator('.map-window').boundingBox(), panel = await page.locator('.panel').boundingBox();
+    const map = await page.locator('.map-window').boundingBox(),
+      panel = await page.locator('.panel').boundingBox();
     expect(panel?.y).toBeGreaterThan((map?.y ?? 0) + 100);
-    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(420);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(
+      420,
+    );
     await page.context().close();
   });
 });
 
 describe.each(['deep', 'unscoped'])('two thousand nodes, %s', (name) => {
   it('are ready soon, and drawn in few boxes around the first suspect', async () => {
-    const start = Date.now();
     const {page, errors} = await open(name);
-    const passed = (Date.now() - start) / 1000;
+    const passed = Number(await page.getAttribute('html', 'data-ready')) / 1000;
     console.log(`${name}: ready after ${passed.toFixed(1)} s`);
     expect(passed).toBeLessThan(kMostSeconds);
     expect(await page.textContent('.tiles')).toContain('2,000 nodes');
@@ -229,10 +249,15 @@ describe.each(['deep', 'unscoped'])('two thousand nodes, %s', (name) => {
     const {page} = await open(name);
     await page.fill('#search', name === 'deep' ? 'stage4/block31/threshold' : 'b231_threshold');
     await page.press('#search', 'Enter');
-    await page.waitForFunction(() => document.querySelector('.box.selected .op')?.textContent === 'Relu');
+    await page.waitForFunction(
+      () => document.querySelector('.box.selected .op')?.textContent === 'Relu',
+    );
     expect(await panelName(page)).toMatch(/31[_/]threshold$/);
-    const area = await page.locator('.box.selected').boundingBox(), map = await page.locator('.canvas').boundingBox();
-    expect(Math.abs((area?.x ?? 0) + (area?.width ?? 0) / 2 - (map?.x ?? 0) - (map?.width ?? 0) / 2)).toBeLessThan(20);
+    const area = await page.locator('.box.selected').boundingBox(),
+      map = await page.locator('.canvas').boundingBox();
+    expect(
+      Math.abs((area?.x ?? 0) + (area?.width ?? 0) / 2 - (map?.x ?? 0) - (map?.width ?? 0) / 2),
+    ).toBeLessThan(20);
     await page.context().close();
   });
 
@@ -244,14 +269,22 @@ describe.each(['deep', 'unscoped'])('two thousand nodes, %s', (name) => {
     await expect.poll(status, settled).toMatch(name === 'deep' ? /in 5 boxes/ : /in 45 boxes/);
     const boxes = await status();
     const group = await page.locator('.box.group').first().getAttribute('aria-label');
-    const title = new RegExp(`^Group ${(group ?? '').replace(/^Group /, '').replace(/,.*/, '').replace(/[.*+?^${}()|[\]\\]/g, '\\$&')},`);
+    const title = new RegExp(
+      `^Group ${(group ?? '')
+        .replace(/^Group /, '')
+        .replace(/,.*/, '')
+        .replace(/[.*+?^${}()|[\]\\]/g, '\\$&')},`,
+    );
     await clickBox(page, title);
     await expect.poll(status, settled).toMatch(/in \d+ boxes/);
     await page.waitForSelector('.canvas:not([aria-busy])');
     expect(await status()).not.toBe(boxes);
     expect(await page.locator('.box.open').count()).toBe(1);
     const header = await page.getByRole('button', {name: title}).locator('.header').boundingBox();
-    await page.mouse.click((header?.x ?? 0) + (header?.width ?? 0) / 2, (header?.y ?? 0) + (header?.height ?? 0) / 2);
+    await page.mouse.click(
+      (header?.x ?? 0) + (header?.width ?? 0) / 2,
+      (header?.y ?? 0) + (header?.height ?? 0) / 2,
+    );
     await expect.poll(status, settled).toBe(boxes);
     await page.context().close();
   });
@@ -274,7 +307,15 @@ describe.each(['deep', 'unscoped'])('two thousand nodes, %s', (name) => {
     await page.locator('.profile').scrollIntoViewIfNeeded();
     const area = await page.locator('.profile').boundingBox();
     await page.mouse.click((area?.x ?? 0) + (area?.width ?? 0) * 0.75, (area?.y ?? 0) + 40);
-    await expect.poll(async () => Number(/node ([\d,]+) of 2,000/.exec((await page.textContent('.panel-verdict')) ?? '')?.[1]?.replace(',', ''))).toBeGreaterThan(1490);
+    await expect
+      .poll(async () =>
+        Number(
+          /node ([\d,]+) of 2,000/
+            .exec((await page.textContent('.panel-verdict')) ?? '')?.[1]
+            ?.replace(',', ''),
+        ),
+      )
+      .toBeGreaterThan(1490);
     await page.context().close();
   });
 });
@@ -287,7 +328,12 @@ describe('golden documents', () => {
     execFileSync('node', [join(here, '..', 'build.mjs'), join(folder, 'page.html')]);
     const golden = readFileSync(join(here, 'golden', `report-${version}.json`), 'utf8').trim();
     const file = join(folder, 'golden.html');
-    writeFileSync(file, readFileSync(join(folder, 'page.html'), 'utf8').replace('ASSAY_DOCUMENT', () => golden.replace(/</g, '\\u003c')));
+    writeFileSync(
+      file,
+      readFileSync(join(folder, 'page.html'), 'utf8').replace('ASSAY_DOCUMENT', () =>
+        golden.replace(/</g, '\\u003c'),
+      ),
+    );
     const {page, errors} = await openReport(browser, file);
     expect(await page.textContent('h1')).toBe('classifier.onnx');
     expect(await page.locator('.box.node').count()).toBe(10);

@@ -63,7 +63,9 @@ describe('groups', () => {
     const root = groupNodes(map);
     const groups = [root, ...allGroups(root)];
     expect(homes(root).size).toBe(2000);
-    expect(Math.max(...groups.map((group) => group.members.length))).toBeLessThanOrEqual(kMostMembers);
+    expect(Math.max(...groups.map((group) => group.members.length))).toBeLessThanOrEqual(
+      kMostMembers,
+    );
     expect(root.members.length).toBeGreaterThan(10);
     for (const group of allGroups(root)) {
       expect(group.members.length).toBeGreaterThan(1);
@@ -71,8 +73,17 @@ describe('groups', () => {
     }
   });
   it('come from the notes of an exporter where there are some', () => {
-    const node = {name: 'node_1', op: 'Conv', inputs: [], outputs: [], origin: [['pkg.torch.onnx.name_scopes', 0]] as [string, number][]};
-    expect(scopesOf(node, ["['', 'layer1', 'layer1.0', 'conv2d']"])).toEqual(['layer1', 'layer1.0']);
+    const node = {
+      name: 'node_1',
+      op: 'Conv',
+      inputs: [],
+      outputs: [],
+      origin: [['pkg.torch.onnx.name_scopes', 0]] as [string, number][],
+    };
+    expect(scopesOf(node, ["['', 'layer1', 'layer1.0', 'conv2d']"])).toEqual([
+      'layer1',
+      'layer1.0',
+    ]);
     expect(scopesOf({...node, origin: []}, [])).toEqual([]);
   });
   it('join the edges between them', () => {
@@ -92,27 +103,61 @@ describe('layout', () => {
     const root = groupNodes(map);
     const open = new Set([allGroups(root)[0]?.id ?? '']);
     const scene = stacked(map, root, open);
-    expect(scene.boxes.size).toBe(root.members.length - 1 + (allGroups(root)[0]?.members.length ?? 0));
+    expect(scene.boxes.size).toBe(
+      root.members.length - 1 + (allGroups(root)[0]?.members.length ?? 0),
+    );
     expect(scene.boxes.get('n0')?.y).toBeLessThan(scene.boxes.get('n1')?.y ?? 0);
   });
   it('reads what the engine answers', () => {
     const {map} = chain(2, 1);
     const drawn = toElk(map, groupNodes(map), new Set());
-    const scene = fromElk(drawn, {id: 'root', width: 9, height: 8, children: [{id: 'n0', x: 1, y: 2, width: 3, height: 4}, {id: 'n1'}], edges: [{id: 'e0', sources: ['n0'], targets: ['n1'], sections: [{id: 's', startPoint: {x: 0, y: 0}, bendPoints: [{x: 1, y: 1}], endPoint: {x: 2, y: 2}}]}]});
+    const scene = fromElk(drawn, {
+      id: 'root',
+      width: 9,
+      height: 8,
+      children: [{id: 'n0', x: 1, y: 2, width: 3, height: 4}, {id: 'n1'}],
+      edges: [
+        {
+          id: 'e0',
+          sources: ['n0'],
+          targets: ['n1'],
+          sections: [
+            {id: 's', startPoint: {x: 0, y: 0}, bendPoints: [{x: 1, y: 1}], endPoint: {x: 2, y: 2}},
+          ],
+        },
+      ],
+    });
     expect(scene.boxes.get('n0')).toMatchObject({x: 1, y: 2, member: 0, open: false});
-    expect(scene.lines[0]?.points).toEqual([[0, 0], [1, 1], [2, 2]]);
+    expect(scene.lines[0]?.points).toEqual([
+      [0, 0],
+      [1, 1],
+      [2, 2],
+    ]);
   });
 });
 
 describe('verdicts', () => {
   it('are the worst of judgements and findings, by pair', () => {
     const report = chain(10, 4);
-    expect(nodeVerdicts(report).map((one) => one.name).filter((name) => name === 'defect')).toHaveLength(1);
+    expect(
+      nodeVerdicts(report)
+        .map((one) => one.name)
+        .filter((name) => name === 'defect'),
+    ).toHaveLength(1);
     expect(nodeVerdicts(report, new Set(['reference']))[4]?.name).toBe('not judged');
     expect(verdictOf('something new').name).toBe('something new');
   });
   it('differ in sign and not in color alone', () => {
-    const signs = ['defect', 'optimiser', 'suspicious', 'difference', 'tie', 'precision', 'unsupported', 'not judged'].map((name) => verdictOf(name).sign);
+    const signs = [
+      'defect',
+      'optimiser',
+      'suspicious',
+      'difference',
+      'tie',
+      'precision',
+      'unsupported',
+      'not judged',
+    ].map((name) => verdictOf(name).sign);
     expect(new Set(signs).size).toBe(signs.length);
   });
   it('make the sentence at the top', () => {
@@ -122,7 +167,17 @@ describe('verdicts', () => {
     expect(sentenceOf(report).text).toContain('op4');
     const crash = {...report, findings: [{...report.findings[0], kind: 'crash'} as Finding]};
     expect(sentenceOf(crash).text).toContain('crashed');
-    const optimiser = {...report, findings: [{...report.findings[0], kind: 'optimiser', verdict: 'optimiser', passes: ['Pad_Fusion']} as Finding]};
+    const optimiser = {
+      ...report,
+      findings: [
+        {
+          ...report.findings[0],
+          kind: 'optimiser',
+          verdict: 'optimiser',
+          passes: ['Pad_Fusion'],
+        } as Finding,
+      ],
+    };
     expect(sentenceOf(optimiser).text).toContain('Pad_Fusion');
     const apart = {...report, findings: []};
     expect(sentenceOf(apart).tone).toBe('warn');
@@ -134,17 +189,43 @@ describe('charts', () => {
   it('know which bins are beyond the threshold', () => {
     const pair = chain(3, 1).pairs[1] as Pair;
     expect(binsOf(pair).map((bin) => bin.beyond)).toEqual([false, true, true, true, true]);
-    expect(binsOf({...pair, metric: 'class', threshold: 8, pattern: Array(17).fill(1) as number[]}).filter((bin) => bin.beyond)).toHaveLength(8);
-    expect(binsOf({...pair, metric: 'bound', pattern: [3, 1]}).map((bin) => bin.label)).toEqual(['within', 'beyond']);
+    expect(
+      binsOf({
+        ...pair,
+        metric: 'class',
+        threshold: 8,
+        pattern: Array(17).fill(1) as number[],
+      }).filter((bin) => bin.beyond),
+    ).toHaveLength(8);
+    expect(binsOf({...pair, metric: 'bound', pattern: [3, 1]}).map((bin) => bin.label)).toEqual([
+      'within',
+      'beyond',
+    ]);
   });
   it('put the worst excess of a node on a logarithmic scale', () => {
     const report = chain(10, 4);
     expect(excessOf(report, report.map.nodes[4]!, new Set(['planted']))).toBe(2e5);
     expect(excessOf(report, report.map.nodes[4]!, new Set(['reference']))).toBeNaN();
-    expect([logHeight(0, -3, 3), logHeight(1, -3, 3), logHeight(Infinity, -3, 3), logHeight(NaN, -3, 3)]).toEqual([0, 0.5, 1, 0]);
+    expect([
+      logHeight(0, -3, 3),
+      logHeight(1, -3, 3),
+      logHeight(Infinity, -3, 3),
+      logHeight(NaN, -3, 3),
+    ]).toEqual([0, 0.5, 1, 0]);
   });
   it('mark the element that differs most', () => {
-    expect(largestCell({pair: 0, rows: 100, columns: 200, height: 50, width: 50, largest: 1, at: 200 * 99 + 199, cells: ''})).toEqual({x: 49, y: 49});
+    expect(
+      largestCell({
+        pair: 0,
+        rows: 100,
+        columns: 200,
+        height: 50,
+        width: 50,
+        largest: 1,
+        at: 200 * 99 + 199,
+        cells: '',
+      }),
+    ).toEqual({x: 49, y: 49});
   });
   it('sort pairs both ways', () => {
     const {pairs} = chain(3, 1);
@@ -167,16 +248,35 @@ describe('search', () => {
 });
 
 describe('origin', () => {
-  const python = 'File "train/model.py", line 21, in forward\n    x = self.norm(x)\nFile "/usr/lib/python3.11/site-packages/torch/nn/modules/module.py", line 1, in call\n    return f(x)';
+  const python =
+    'File "train/model.py", line 21, in forward\n    x = self.norm(x)\nFile "/usr/lib/python3.11/site-packages/torch/nn/modules/module.py", line 1, in call\n    return f(x)';
   it('reads stack traces of both exporters', () => {
     expect(framesOf(python)).toHaveLength(2);
-    expect(framesOf(python)[0]).toEqual({file: 'train/model.py', line: '21', where: 'forward', code: 'x = self.norm(x)'});
-    expect(framesOf('/lib/torch/functional.py(9): relu\nmodel.py(12): forward').map((one) => one.file)).toEqual(['model.py', '/lib/torch/functional.py']);
+    expect(framesOf(python)[0]).toEqual({
+      file: 'train/model.py',
+      line: '21',
+      where: 'forward',
+      code: 'x = self.norm(x)',
+    });
+    expect(
+      framesOf('/lib/torch/functional.py(9): relu\nmodel.py(12): forward').map((one) => one.file),
+    ).toEqual(['model.py', '/lib/torch/functional.py']);
     expect(framesOf(python).map(isLibrary)).toEqual([false, true]);
   });
   it('is nothing where the file has none', () => {
     const node = {name: 'a', op: 'Relu', inputs: [], outputs: []};
     expect(originOf(node, [])).toBeNull();
-    expect(originOf({...node, origin: [['pkg.torch.onnx.stack_trace', 0], ['note', 1]]}, [python, 'x'])?.other).toEqual([['note', 'x']]);
+    expect(
+      originOf(
+        {
+          ...node,
+          origin: [
+            ['pkg.torch.onnx.stack_trace', 0],
+            ['note', 1],
+          ],
+        },
+        [python, 'x'],
+      )?.other,
+    ).toEqual([['note', 'x']]);
   });
 });
