@@ -51,7 +51,7 @@ class ReferenceBackend : public Backend {
       options.observe = [&](const Evaluated& evaluated) {
         const std::vector<std::string>& names = evaluated.node.node.outputs;
         for (std::size_t i = 0; i < names.size() && i < evaluated.outputs.size(); ++i) {
-          if (!names[i].empty()) {
+          if (!names[i].empty() && job.watches(evaluated.name(i))) {
             answer.hidden.emplace_back(evaluated.name(i), evaluated.outputs[i]);
           }
         }
@@ -97,7 +97,7 @@ class FileBackend : public Backend {
     Answer answer;
     for (const auto& [name, tensor] : values_) {
       answer.values.emplace_back(name, tensor);
-      if (job.hidden) answer.hidden.emplace_back(name, tensor);
+      if (job.watches(name)) answer.hidden.emplace_back(name, tensor);
     }
     for (const std::string& name : job.outputs) {
       if (!values_.contains(name)) {

@@ -70,6 +70,7 @@ Result<std::unique_ptr<Worker>> Worker::start(const WorkerCommand& command,
     return Error{"environment", "it does not start: " + reply.message(), {}};
   }
   if (reply.shared()) worker->channel_.share();
+  worker->channel_.rest();
   worker->identity_ = {reply.framework(), reply.version(), reply.python()};
   return worker;
 }
@@ -96,6 +97,13 @@ Answer Worker::to_answer(const protocol::Reply& reply) const {
     }
   }
   return answer;
+}
+
+bool Job::watches(const std::string& name) const {
+  const auto names = [&](const std::string& one) {
+    return one.ends_with('/') ? name.starts_with(one) : name == one;
+  };
+  return hidden && (watched.empty() || std::any_of(watched.begin(), watched.end(), names));
 }
 
 Answer Worker::load(const Job& job, const WorkerLimits& limits) {
@@ -131,6 +139,7 @@ Answer Worker::run(const Job& job, const WorkerLimits& limits, bool keep) {
   request.set_hidden(job.hidden);
   request.set_keep(keep);
   for (const std::string& name : job.outputs) request.add_outputs(name);
+  for (const std::string& name : job.watched) request.add_watched(name);
   put_inputs(job, request);
   if (auto trouble = channel_.exchange(request, reply, limits)) return *trouble;
   return to_answer(reply);

@@ -26,9 +26,13 @@ struct ModelSource {
 struct Job {
   ModelSource model;
   NamedValues inputs{};
-  std::vector<std::string> outputs{};   // that are wanted; none: all
-  bool hidden = false;                  // the values of all nodes too
+  std::vector<std::string> outputs{};  // that are wanted; none: all
+  bool hidden = false;                 // the values of all nodes too
+  // Of those only these; one that ends in / is all that is below it. None: all.
+  std::vector<std::string> watched{};
   std::vector<std::string> disabled{};  // passes of the backend's optimizer that stay away
+
+  bool watches(const std::string& name) const;
 };
 
 // In the place of all passes that a backend has.

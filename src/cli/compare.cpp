@@ -107,22 +107,6 @@ Result<std::vector<std::unique_ptr<Backend>>> open_all(const Options& options,
   return backends;
 }
 
-std::vector<PairMap> localise(const Comparison& comparison, const Graph& graph) {
-  std::vector<PairMap> maps;
-  const auto values_of = [&](const std::string& name) -> const NamedValues* {
-    for (const BackendRecord& record : comparison.backends) {
-      if (record.name == name && !record.watched.hidden.empty()) return &record.watched.hidden;
-    }
-    return nullptr;
-  };
-  for (const PairRow& pair : comparison.pairs) {
-    if (pair.metric != "bound") continue;
-    const NamedValues *a = values_of(pair.a), *b = values_of(pair.b);
-    if (a && b) maps.push_back({pair.a, pair.b, rate_map(graph, *a, *b)});
-  }
-  return maps;
-}
-
 // Puts each suspect into a folder of its own.
 Result<std::vector<std::string>> write_tests(const std::vector<ComparisonFinding>& findings,
                                              const std::filesystem::path& folder) {
@@ -149,7 +133,7 @@ Result<std::optional<ReleaseRange>> read_range(const Options& options) {
 
 // The releases that were asked for, beside the comparison.
 Result<void> bisect(const Options& options, const Subject& subject, const Comparison& comparison,
-                    const std::optional<ReleaseRange>& range, const ComparisonProgress& progress,
+                    const std::optional<ReleaseRange>& range, const InstallProgress& progress,
                     Report& report) {
   if (!range) return {};
   const Result<ReleaseSearch> search =
@@ -180,19 +164,25 @@ Result<ExitCode> run(Options& options, Report& report) {
   if (!backends) return backends.error();
   ProgressLine progress("compare");
   std::size_t step = 0;
-  const auto show = [&](const std::string& what) {
-    progress.show(step++, subject.pieces.size() + 3 * backends->size(), what);
+  PairMaps maps(options.backends);
+  ComparisonOptions how;
+  how.seed = report.common().seed;
+  how.progress = [&](const std::string& what) {
+    const std::size_t steps = subject.pieces.size() + 3 * backends->size();
+    progress.show(step++, std::max(steps, step), what);
   };
-  Result<Comparison> comparison = compare(subject, *backends, report.common().seed, show);
+  how.shown = [&](const Shown& shown) { maps.add(shown); };
+  Result<Comparison> comparison = compare(subject, *backends, how);
   if (!comparison) return comparison.error();
-  localise_optimisers(subject, *backends, report.common().seed, show, *comparison);
+  localise_optimisers(subject, *backends, how, *comparison);
   Result<std::vector<std::string>> tests = write_tests(comparison->findings, options.output);
   if (!tests) return tests.error();
-  const ComparisonReport told{*comparison, (*model)->graph, localise(*comparison, (*model)->graph),
-                              *std::move(tests)};
+  const Graph& graph = (*model)->graph;
+  const ComparisonReport told{*comparison, graph, maps.finish(graph), *std::move(tests)};
   fill_document(told, report.document);
   report.text = to_page(told);
-  if (Result<void> done = bisect(options, subject, *comparison, *range, show, report); !done) {
+  if (Result<void> done = bisect(options, subject, *comparison, *range, how.progress, report);
+      !done) {
     return done.error();
   }
   const bool inconsistent = std::any_of(comparison->pairs.begin(), comparison->pairs.end(),

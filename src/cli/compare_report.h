@@ -9,12 +9,6 @@
 
 namespace assay {
 
-// The localisation map of one pair, with the verdict of each layer on the second backend.
-struct PairMap {
-  std::string a, b;
-  std::vector<LayerRate> layers;
-};
-
 struct ComparisonReport {
   const Comparison& comparison;
   const Graph& graph;

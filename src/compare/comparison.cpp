@@ -1,12 +1,14 @@
 #include "compare/comparison.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 
 #include <fmt/format.h>
 
 #include "compare/change.h"
+#include "compare/look.h"
 #include "compare/pairs.h"
 #include "semantics/nonfinite.h"
 
@@ -139,21 +141,65 @@ void add_change(const Subject& subject, Backend& backend, const BackendRecord& r
   comparison.findings.push_back(std::move(finding));
 }
 
-void look_inside(const Subject& subject, const Evaluator& evaluator, Backend& backend,
-                 std::uint64_t seed, Comparison& comparison, BackendRecord& record) {
-  record.watched = backend.run(make_job(subject, comparison.piece, true));
-  if (!record.watched.ok()) {
-    comparison.findings.push_back(refusal(record, record.watched));
-    return;
-  }
+// How many bytes of inner values may be here at once: each backend's, and what judging makes of
+// them.
+std::uint64_t most_bytes(std::size_t backends) { return memory_limit() / (8 * (backends + 1)); }
+
+void judge_look(const Subject& subject, const Evaluator& evaluator, const Look& look,
+                const Comparison& comparison, const Answer& answer, std::uint64_t seed,
+                BackendRecord& record) {
+  const std::map<std::string, Tensor> shown = tensors_of(answer);
+  const std::vector<bool> only = nodes_to_judge(subject.model->graph, look, shown);
   set_profile(profile_of(record.framework));
   Result<std::vector<Judgement>> judged =
-      judge(evaluator, subject.pieces[comparison.piece], tensors_of(record.watched), seed);
+      judge(evaluator, subject.pieces[comparison.piece], shown, seed, &only);
   set_profile(nullptr);
   if (!judged) return;
-  record.judged = *std::move(judged);
-  add_suspects(*subject.model, record, comparison.findings);
-  add_change(subject, backend, record, comparison);
+  std::move(judged->begin(), judged->end(), std::back_inserter(record.judged));
+}
+
+// Asks a backend for the values of a look, and judges them; none if it does not answer.
+std::optional<Answer> look_at(const Subject& subject, const Evaluator& evaluator, const Look& look,
+                              Backend& backend, std::uint64_t seed, Comparison& comparison,
+                              BackendRecord& record) {
+  Job job = make_job(subject, comparison.piece, true);
+  job.watched = look.watched;
+  Answer answer = backend.run(job);
+  if (!answer.ok()) {
+    record.looked_into = false;
+    comparison.findings.push_back(refusal(record, answer));
+    return std::nullopt;
+  }
+  if (record.name != "reference") {
+    judge_look(subject, evaluator, look, comparison, answer, seed, record);
+  }
+  return answer;
+}
+
+void look_inside(const Subject& subject, const Evaluator& evaluator, const std::vector<Look>& looks,
+                 std::vector<std::unique_ptr<Backend>>& backends, const ComparisonOptions& options,
+                 Comparison& comparison) {
+  for (std::size_t number = 0; number < looks.size(); ++number) {
+    std::vector<std::optional<Answer>> answers(backends.size());
+    Shown shown(backends.size(), nullptr);
+    for (std::size_t i = 0; i < backends.size(); ++i) {
+      BackendRecord& record = comparison.backends[i];
+      if (!record.alive || !record.looked_into) continue;
+      options.progress(
+          fmt::format("looking into {}, {} of {}", record.name, number + 1, looks.size()));
+      answers[i] = look_at(subject, evaluator, looks[number], *backends[i], options.seed,
+                           comparison, record);
+      if (!answers[i]) continue;
+      shown[i] = &answers[i]->hidden;
+      if (number > 0) answers[i]->values.clear();  // the same outputs again
+    }
+    options.shown(shown);
+    for (std::size_t i = 0; i < backends.size(); ++i) {
+      if (!answers[i] || number > 0) continue;
+      if (looks.size() > 1) answers[i]->hidden.clear();
+      comparison.backends[i].watched = *std::move(answers[i]);
+    }
+  }
 }
 
 }  // namespace
@@ -177,29 +223,36 @@ std::int64_t Comparison::unique() const {
 }
 
 Result<Comparison> compare(const Subject& subject, std::vector<std::unique_ptr<Backend>>& backends,
-                           std::uint64_t seed, const ComparisonProgress& progress) {
+                           const ComparisonOptions& options) {
   Comparison comparison;
+  const Graph& graph = subject.model->graph;
   Result<std::unique_ptr<Evaluator>> evaluator = Evaluator::make(subject.model);
   if (!evaluator) return evaluator.error();
+  ValueSizes sizes(graph.nodes.size());
   for (std::size_t i = 0; i < subject.pieces.size(); ++i) {
-    progress(fmt::format("what rounding allows, {} of {}", i + 1, subject.pieces.size()));
-    Result<std::vector<Spread>> spread = rounding_spread(**evaluator, subject.pieces[i], seed);
+    options.progress(fmt::format("what rounding allows, {} of {}", i + 1, subject.pieces.size()));
+    Result<std::vector<Spread>> spread =
+        rounding_spread(**evaluator, subject.pieces[i], options.seed, [&](const Evaluated& one) {
+          if (i == 0) sizes.observe(one);
+        });
     if (!spread) return spread.error();
     comparison.spreads.push_back(*std::move(spread));
   }
   for (const std::unique_ptr<Backend>& backend : backends) {
-    progress(fmt::format("running {}", backend->name()));
+    options.progress(fmt::format("running {}", backend->name()));
     BackendRecord record{backend->name(), backend->identity().framework,
                          backend->identity().version};
     run_plain(subject, *backend, record, comparison.findings);
     comparison.backends.push_back(std::move(record));
   }
-  comparison.piece = worst_piece(comparison, subject.model->graph);
+  comparison.piece = worst_piece(comparison, graph);
+  look_inside(subject, **evaluator, plan_looks(graph, sizes.bytes(), most_bytes(backends.size())),
+              backends, options, comparison);
   for (std::size_t i = 0; i < backends.size(); ++i) {
-    BackendRecord& record = comparison.backends[i];
-    if (!record.alive || record.name == "reference") continue;
-    progress(fmt::format("looking into {}", record.name));
-    look_inside(subject, **evaluator, *backends[i], seed, comparison, record);
+    const BackendRecord& record = comparison.backends[i];
+    if (!record.alive || !record.looked_into || record.name == "reference") continue;
+    add_suspects(*subject.model, record, comparison.findings);
+    add_change(subject, *backends[i], record, comparison);
   }
   comparison.pairs = compare_pairs(subject, comparison);
   return comparison;

@@ -41,9 +41,10 @@ struct ComparisonFinding {
 struct BackendRecord {
   std::string name, framework, version;
   std::vector<Answer> plain{};      // of each piece, unwatched
-  Answer watched{};                 // of the piece that is looked into
+  Answer watched{};                 // of the piece that is looked into; hidden if all fits
   std::vector<Judgement> judged{};  // the watched values, each by its node's bound
   bool alive = true;                // it has answered every piece
+  bool looked_into = true;          // and what it was asked of its inner values
 
   const Value* output(std::size_t piece, const std::string& name) const;
 };
@@ -66,9 +67,18 @@ struct Comparison {
   std::int64_t unique() const;  // inconsistencies with different patterns
 };
 
-using ComparisonProgress = std::function<void(const std::string& what)>;
+// Inner values of some of the nodes, an element a backend; null: it has shown none.
+using Shown = std::vector<const NamedValues*>;
+
+struct ComparisonOptions {
+  std::uint64_t seed = 0;
+  std::function<void(const std::string& what)> progress = [](const std::string&) {};
+  // Is told of all inner values, of as many nodes at a time as fit into memory.
+  std::function<void(const Shown&)> shown = [](const Shown&) {};
+};
+
 // Never fails because of a backend: what goes wrong there is a finding.
 Result<Comparison> compare(const Subject& subject, std::vector<std::unique_ptr<Backend>>& backends,
-                           std::uint64_t seed, const ComparisonProgress& progress);
+                           const ComparisonOptions& options);
 
 }  // namespace assay

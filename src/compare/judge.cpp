@@ -79,13 +79,14 @@ const Variant* explain(const Evaluated& evaluated, std::size_t output, const Ten
 
 Result<std::vector<Judgement>> judge(const Evaluator& evaluator, const std::vector<Value>& inputs,
                                      const std::map<std::string, Tensor>& recorded,
-                                     std::uint64_t seed) {
+                                     std::uint64_t seed, const std::vector<bool>* only) {
   std::vector<Judgement> judgements;
   EvaluateOptions options;
   options.reading = Reading::bounded;
   options.seed = seed;
   options.recorded = &recorded;
   options.impose = true;
+  options.only = only;
   options.observe = [&](const Evaluated& evaluated) {
     for (std::size_t i = 0; i < evaluated.outputs.size(); ++i) {
       if (evaluated.unknown || !evaluated.outputs[i].is_tensor()) continue;

@@ -26,10 +26,10 @@ struct Judgement {
 };
 
 // Judges each output that `recorded` has, in order of execution. Nodes whose results are not
-// recorded are evaluated, and what follows is judged on that.
+// recorded are evaluated, and what follows is judged on that. `only` is as in EvaluateOptions.
 Result<std::vector<Judgement>> judge(const Evaluator& evaluator, const std::vector<Value>& inputs,
                                      const std::map<std::string, Tensor>& recorded,
-                                     std::uint64_t seed);
+                                     std::uint64_t seed, const std::vector<bool>* only = nullptr);
 
 // What is known of a backend's functions, each line with its measurement; null if nothing is.
 const Profile* profile_of(const std::string& backend);

@@ -83,9 +83,11 @@ double Spread::excess(const Value& found, std::size_t* where) const {
 }
 
 Result<std::vector<Spread>> rounding_spread(const Evaluator& evaluator,
-                                            const std::vector<Value>& inputs, std::uint64_t seed) {
+                                            const std::vector<Value>& inputs, std::uint64_t seed,
+                                            const std::function<void(const Evaluated&)>& observe) {
   EvaluateOptions options;
   options.seed = seed;
+  options.observe = observe;
   Result<std::vector<Value>> exact = evaluator.run(inputs, options);
   if (!exact) return exact.error();
   std::vector<Spread> spreads;
@@ -98,6 +100,7 @@ Result<std::vector<Spread>> rounding_spread(const Evaluator& evaluator,
     spreads.push_back(std::move(spread));
   }
   std::mt19937_64 random(seed);
+  options.observe = nullptr;
   options.reading = Reading::bounded;
   options.replace = [&](const Evaluated&, std::span<Value> outputs) {
     for (Value& output : outputs) {

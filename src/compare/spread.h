@@ -1,6 +1,7 @@
 // Spread: how far honest evaluations of a whole model may lie apart.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "semantics/evaluator.h"
@@ -20,8 +21,9 @@ struct Spread {
 
 // Bounds that are carried through a whole model say nothing after a few layers. Instead the model
 // is run several times, and each node's result is drawn from that node's own bound on the inputs it
-// then has; what the outputs do is the spread.
-Result<std::vector<Spread>> rounding_spread(const Evaluator& evaluator,
-                                            const std::vector<Value>& inputs, std::uint64_t seed);
+// then has; what the outputs do is the spread. `observe` sees the nodes of the exact run.
+Result<std::vector<Spread>> rounding_spread(
+    const Evaluator& evaluator, const std::vector<Value>& inputs, std::uint64_t seed,
+    const std::function<void(const Evaluated&)>& observe = {});
 
 }  // namespace assay

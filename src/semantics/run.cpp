@@ -89,7 +89,14 @@ std::vector<Value> Run::run_in(const Plan& plan, std::span<const Value> inputs,
     overridden = overridden || (slot.present() && overrides(plan, plan.inputs[i]));
     slot = inputs[i];
   }
-  for (const PlannedNode& node : plan.nodes) run_node(node, scope);
+  const bool outermost = !outer && path_.empty() && silent_ == 0;
+  for (const PlannedNode& node : plan.nodes) {
+    if (outermost && options_.only && !(*options_.only)[node.position]) {
+      pass_over(node, scope);
+    } else {
+      run_node(node, scope);
+    }
+  }
   std::vector<Value> outputs;
   outputs.reserve(plan.outputs.size());
   for (const SlotRef& output : plan.outputs) outputs.push_back(scope.at(output));
@@ -135,6 +142,16 @@ void Run::run_node(const PlannedNode& node, Scope& scope) {
       options_.replace({node, path_, steps_, inputs, outputs, unknown}, outputs);
     }
   }
+  store(node, outputs, scope);
+}
+
+void Run::pass_over(const PlannedNode& node, Scope& scope) const {
+  std::vector<Value> outputs(node.node.outputs.size(), Value::unknown());
+  if (options_.recorded) substitute_recorded(node, outputs);
+  store(node, outputs, scope);
+}
+
+void Run::store(const PlannedNode& node, std::vector<Value>& outputs, Scope& scope) {
   for (std::size_t i = 0; i < node.outputs.size(); ++i) {
     if (node.outputs[i] < 0) continue;
     scope.slots[static_cast<std::size_t>(node.outputs[i])] = std::move(outputs[i]);

@@ -8,7 +8,8 @@ import pytest
 from optimiser_cases import CASES
 from test_known_defects import assay, installed
 
-FOUND = 1
+FOUND, USAGE = 1, 2
+MOST_TRIED = 6  # both ends, and four of eleven between
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -30,3 +31,34 @@ def test_the_pass_is_named(name: str, tmp_path: Path) -> None:
     assert finding["verdict"] == case.verdict
     code, again = assay("conformance", finding["test"], "--backend", backend)
     assert (code, again["backends"][0]["total"]) == (FOUND, 1)
+
+
+def test_the_releases_are_named(tmp_path: Path) -> None:
+    """Only one release pools so; the bisection installs no more than it needs."""
+    case = CASES["ort-padfusion-averagepool"]
+    backend = installed(case.backend)
+    model, data = case.network().write(tmp_path)
+    code, document = assay(
+        "compare", model, "--data", data, "--backends", f"reference,{backend}",
+        "--bisect", "onnxruntime", "1.19..1.31",
+    )  # fmt: skip
+    assert code == FOUND, document
+    releases = document["releases"]
+    assert (releases["first_bad"], releases["first_good"]) == ("1.20.1", "1.21.1")
+    tried = {one["release"]: one["verdict"] for one in releases["tried"]}
+    assert set(tried.values()) == {"good"}
+    assert len(tried) <= MOST_TRIED
+
+
+@pytest.mark.parametrize(
+    ("framework", "releases"),
+    [("onnxruntime", "1.19"), ("onnxruntime", "1.31..1.19"), ("tflite", "1.1..1.2")],
+)
+def test_ranges_that_are_none(framework: str, releases: str, tmp_path: Path) -> None:
+    """They are refused."""
+    model, data = CASES["xla-tf-log-pow-nan"].network().write(tmp_path)
+    code, document = assay(
+        "compare", model, "--data", data, "--backends", "reference",
+        "--bisect", framework, releases,
+    )  # fmt: skip
+    assert code == USAGE, document

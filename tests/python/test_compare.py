@@ -159,3 +159,31 @@ def test_what_does_not_fit(assay: Assay, network: Path, data: Path, tmp_path: Pa
     assert done.code == 2 and "3 labels for 10 instances" in done.err
     assert assay("compare", network, "--backends", "reference,nobody", "--random").code == 3
     assert assay("compare", network, "--backends", "reference,planted").code == 2  # no data
+
+
+def test_more_inner_values_than_memory_holds(
+    assay: Assay, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    length, rows, columns, wrong = 240, 100, 100, 170
+    total = length * rows * columns * 4
+    half = constant("half", 0.5, np.float32)
+    bias = constant("bias", np.arange(columns), np.float32)
+    nodes = [
+        helper.make_node(
+            "Add", [f"v{i}", "bias" if i == wrong else "half"], [f"v{i + 1}"], name=f"add{i}"
+        )
+        for i in range(length)
+    ]
+    ends = [value(name, FLOAT, (rows, columns)) for name in ("v0", f"v{length}")]
+    model = save(model_of(nodes, ends[:1], ends[1:], [half, bias], opset=17), tmp_path)
+    monkeypatch.setenv("PLANTED", "dropped-bias")
+    limit = ("--memory-limit", total // 10)
+    done = assay(
+        *("compare", model, "--backends", "reference,planted", "--random", "--json", *limit)
+    )
+    document = done.document
+    assert [one["node"] for one in document["findings"]] == [f"add{wrong}"]
+    assert document["backends"][1]["judged"] == length
+    (pair,) = document["localisation"]
+    assert len(pair["layers"]) == length
+    assert [one["name"] for one in pair["layers"] if one["rate"] > 1000] == [f"add{wrong}"]

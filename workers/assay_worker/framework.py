@@ -52,13 +52,33 @@ class Framework(object):
             raise Unsupported("this backend names no passes")
 
 
+class Watch(object):
+    """Whose values somebody wants to see: nobody's, everybody's, or those that are named."""
+
+    def __init__(self, hidden, names):
+        """Take names of values; one that ends in / is all that is below it."""
+        self.hidden, self.all = hidden, not names
+        self.names = frozenset(name for name in names if not name.endswith("/"))
+        self.folders = tuple(name for name in names if name.endswith("/"))
+
+    def __bool__(self):
+        """Tell whether anything is wanted."""
+        return self.hidden
+
+    def wants(self, name):
+        """Tell whether a value is."""
+        named = self.all or name in self.names or name.startswith(self.folders)
+        return self.hidden and named
+
+
 class Loaded(object):
     """A model, ready to run."""
 
     def run(self, inputs, outputs, hidden):
         """Return (outputs, hidden values): dictionaries of Arrays, lists, None, by name.
 
-        `inputs` are the same by name; `outputs` the names wanted, all if empty.
+        `inputs` are the same by name; `outputs` the names wanted, all if empty; `hidden` is a
+        Watch. What it does not want may be among the hidden values, but takes its memory.
         """
         raise NotImplementedError
 
@@ -166,7 +186,7 @@ class LoadedProgram(Loaded):
             raise Failed("no value for input %s" % ", ".join(absent))
         seen = {}
         if hidden or self.plain:
-            values = self._evaluate(given, seen.__setitem__ if hidden else None)
+            values = self._evaluate(given, recorder(hidden, seen))
         else:
             values = self._run_compiled(given)
         wanted = outputs or self.program.graph.outputs
@@ -194,6 +214,16 @@ class LoadedProgram(Loaded):
         if isinstance(value, (list, tuple)):
             return [self._take(one) for one in value]
         return value if value is None else self.framework.take(value)
+
+
+def recorder(hidden, seen):
+    """Return who is told (name, value) and keeps what a Watch wants; None if it wants nothing."""
+
+    def keep(name, value):
+        if hidden.wants(name):
+            seen[name] = value
+
+    return keep if hidden else None
 
 
 def limit_threads(threads):

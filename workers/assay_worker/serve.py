@@ -7,6 +7,7 @@ import traceback
 
 from .channel import Channel
 from .failure import NodeError, Restart, Unsupported
+from .framework import Watch
 from .messages import Named, Reply, Request
 
 
@@ -60,7 +61,9 @@ class Server(object):
         inputs = {one.name: self.channel.value(one.value) for one in request.inputs}
         start = time.perf_counter()
         model = self.models[request.model]
-        outputs, hidden = model.run(inputs, list(request.outputs), bool(request.hidden))
+        watch = Watch(bool(request.hidden), list(request.watched))
+        outputs, hidden = model.run(inputs, list(request.outputs), watch)
+        hidden = {name: value for name, value in hidden.items() if watch.wants(name)}
         reply.seconds = time.perf_counter() - start
         if request.keep:
             self.values.update(outputs)

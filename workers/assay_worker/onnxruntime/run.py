@@ -125,22 +125,23 @@ class OnnxRuntime(Framework):
 
 
 class LoadedSession(Loaded):
-    """A session, and another one that shows every node's value once somebody asks."""
+    """A session, and another one that shows the values of nodes once somebody asks."""
 
     def __init__(self, framework, data, folder):
         """Load the file."""
         self.framework, self.data, self.folder = framework, data, folder
-        self.plain, self.watched = framework.session(data, folder), None
+        self.plain = framework.session(data, folder)
+        self.watched, self.inner = None, None
 
     def run(self, inputs, outputs, hidden):
         """Run one of the sessions."""
         wanted = list(outputs) or [one.name for one in self.plain.get_outputs()]
         if not hidden:
             return self._run(self.plain, inputs, wanted), {}
-        inner = node_outputs(self.data)
-        if self.watched is None:
+        inner = [name for name in node_outputs(self.data) if hidden.wants(name)]
+        if self.inner != inner:
             shown = with_outputs(self.data, inner)
-            self.watched = self.framework.session(shown, self.folder)
+            self.watched, self.inner = self.framework.session(shown, self.folder), inner
         values = self._run(self.watched, inputs, wanted, inner)
         seen = {name: values[name] for name in inner if name in values}
         return {name: values[name] for name in wanted}, seen
