@@ -44,6 +44,19 @@ Json pair_json(const PairRow& pair) {
       {"tolerance", {{"rtol", number_json(pair.relative)}, {"atol", number_json(pair.absolute)}}}};
 }
 
+// The optimiser's finding whose segment holds a layer, on either side of a pair.
+const ComparisonFinding* optimised_in(const Comparison& comparison, const PairMap& map,
+                                      const std::string& layer) {
+  for (const ComparisonFinding& finding : comparison.findings) {
+    const bool here = finding.backend == map.a || finding.backend == map.b;
+    if (!here || finding.passes.empty() || !finding.suspect) continue;
+    for (const Node& node : finding.suspect->model.graph.nodes) {
+      if (display_name(node, 0) == layer) return &finding;
+    }
+  }
+  return nullptr;
+}
+
 Json map_json(const ComparisonReport& report, const PairMap& map) {
   Json layers = Json::array();
   for (const LayerRate& layer : map.layers) {
@@ -57,6 +70,10 @@ Json map_json(const ComparisonReport& report, const PairMap& map) {
                              : suspect->variant ? "difference"
                                                 : "defect"}};
     if (suspect && suspect->variant) json["variant"] = suspect->variant->name;
+    if (const auto* finding = optimised_in(report.comparison, map, layer.name)) {
+      json["verdict"] = to_text(finding->verdict);
+      json["pass"] = finding->passes.front();
+    }
     layers.push_back(std::move(json));
   }
   return {{"pair", {map.a, map.b}}, {"instance", report.comparison.piece}, {"layers", layers}};
