@@ -16,6 +16,7 @@ struct ComparisonReport {
   std::vector<std::string> tests;  // written for the findings, in their order; "" where none was
 };
 
+nlohmann::ordered_json verdicts_json(const VerdictCounts& counts);
 void fill_document(const ComparisonReport& report, nlohmann::ordered_json& document);
 std::string to_page(const ComparisonReport& report);
 

@@ -8,8 +8,10 @@
 #include <fmt/format.h>
 
 #include "compare/change.h"
+#include "compare/labels.h"
 #include "compare/look.h"
 #include "compare/pairs.h"
+#include "compare/turned.h"
 #include "semantics/nonfinite.h"
 
 namespace assay {
@@ -22,22 +24,9 @@ Job make_job(const Subject& subject, std::size_t piece, bool hidden) {
   return job;
 }
 
-std::string kind_of(const Answer& answer) {
-  switch (answer.outcome) {
-    case Outcome::hung:
-      return "hang";
-    case Outcome::memory:
-      return "memory";
-    case Outcome::crashed:
-      return "crash";
-    default:
-      return answer.outcome == Outcome::unsupported ? "unsupported" : "valid-refused";
-  }
-}
-
 ComparisonFinding refusal(const BackendRecord& record, const Answer& answer) {
   ComparisonFinding finding;
-  finding.kind = kind_of(answer);
+  finding.kind = finding_kind(answer.outcome);
   finding.backend = record.name;
   finding.node = answer.node;
   finding.op = answer.op;
@@ -108,8 +97,8 @@ void add_suspects(const Model& model, const BackendRecord& record,
     finding.op = one.op;
     finding.detail = one.detail;
     finding.variant = one.variant;
-    const bool known = one.variant && one.variant->kind == Variant::Kind::difference;
-    finding.verdict = known ? Verdict::difference : Verdict::defect;
+    finding.profile = one.profile;
+    finding.verdict = one.verdict;
     finding.suspect = cut_out(one.node, one.inputs, model);
     findings.push_back(std::move(finding));
   }
@@ -141,6 +130,15 @@ void add_change(const Subject& subject, Backend& backend, const BackendRecord& r
   comparison.findings.push_back(std::move(finding));
 }
 
+// Whether the user's tolerances hold for every output, so that inner values do not matter.
+bool tolerated(const Subject& subject, const Comparison& comparison, const BackendRecord& record) {
+  const Graph& graph = subject.model->graph;
+  const bool given =
+      std::all_of(graph.outputs.begin(), graph.outputs.end(),
+                  [&](const NamedType& output) { return subject.criteria.tolerates(output.name); });
+  return given && excess_of(comparison, graph, record, comparison.piece) <= 1;
+}
+
 // How many bytes of inner values may be here at once: each backend's, and what judging makes of
 // them.
 std::uint64_t most_bytes(std::size_t backends) { return memory_limit() / (8 * (backends + 1)); }
@@ -150,10 +148,8 @@ void judge_look(const Subject& subject, const Evaluator& evaluator, const Look& 
                 BackendRecord& record) {
   const std::map<std::string, Tensor> shown = tensors_of(answer);
   const std::vector<bool> only = nodes_to_judge(subject.model->graph, look, shown);
-  set_profile(profile_of(record.framework));
-  Result<std::vector<Judgement>> judged =
-      judge(evaluator, subject.pieces[comparison.piece], shown, seed, &only);
-  set_profile(nullptr);
+  Result<std::vector<Judgement>> judged = judge(evaluator, subject.pieces[comparison.piece], shown,
+                                                seed, profile_of(record.name), &only);
   if (!judged) return;
   std::move(judged->begin(), judged->end(), std::back_inserter(record.judged));
 }
@@ -202,12 +198,44 @@ void look_inside(const Subject& subject, const Evaluator& evaluator, const std::
   }
 }
 
+bool is_suspected(const Comparison& comparison, const std::string& backend) {
+  return std::any_of(comparison.findings.begin(), comparison.findings.end(),
+                     [&](const ComparisonFinding& one) { return one.backend == backend; });
+}
+
+// A pair that lies apart, of which no node of either side is wrong: decisions that rounding turned
+// explain it, where all inner values are at hand.
+void explain_by_decisions(const Subject& subject, const Evaluator& evaluator, std::uint64_t seed,
+                          Comparison& comparison) {
+  const auto record_of = [&](const std::string& name) {
+    return std::find_if(comparison.backends.begin(), comparison.backends.end(),
+                        [&](const BackendRecord& one) { return one.name == name; });
+  };
+  for (PairRow& row : comparison.pairs) {
+    const auto a = record_of(row.a), b = record_of(row.b);
+    const bool open = row.inconsistent() && subject.pieces.size() == 1 && !subject.labels &&
+                      !a->watched.hidden.empty() && !b->watched.hidden.empty() &&
+                      !is_suspected(comparison, row.a) && !is_suspected(comparison, row.b);
+    if (!open) continue;
+    const Result<std::vector<std::string>> turned = turned_layers(
+        evaluator, subject.pieces.front(), tensors_of(a->watched), tensors_of(b->watched), seed);
+    if (turned) row.turned = *turned;
+  }
+}
+
 }  // namespace
 
-std::string_view to_text(Verdict verdict) {
-  static constexpr std::string_view kNames[] = {"precision", "difference", "optimiser", "defect",
-                                                "unsupported"};
-  return kNames[static_cast<std::size_t>(verdict)];
+std::string_view finding_kind(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::hung:
+      return "hang";
+    case Outcome::memory:
+      return "memory";
+    case Outcome::crashed:
+      return "crash";
+    default:
+      return outcome == Outcome::unsupported ? "unsupported" : "valid-refused";
+  }
 }
 
 const Value* BackendRecord::output(std::size_t piece, const std::string& name) const {
@@ -231,12 +259,17 @@ Result<Comparison> compare(const Subject& subject, std::vector<std::unique_ptr<B
   ValueSizes sizes(graph.nodes.size());
   for (std::size_t i = 0; i < subject.pieces.size(); ++i) {
     options.progress(fmt::format("what rounding allows, {} of {}", i + 1, subject.pieces.size()));
+    SpreadObserver observer;
+    if (i == 0) observer.exact = [&](const Evaluated& one) { sizes.observe(one); };
     Result<std::vector<Spread>> spread =
-        rounding_spread(**evaluator, subject.pieces[i], options.seed, [&](const Evaluated& one) {
-          if (i == 0) sizes.observe(one);
-        });
+        rounding_spread(**evaluator, subject.pieces[i], options.seed, observer);
     if (!spread) return spread.error();
     comparison.spreads.push_back(*std::move(spread));
+    apply(subject.criteria, subject.model->graph, comparison.spreads.back());
+  }
+  if (Result<void> right = check_labels(subject.labels, subject.criteria, comparison.spreads);
+      !right) {
+    return right.error();
   }
   for (const std::unique_ptr<Backend>& backend : backends) {
     options.progress(fmt::format("running {}", backend->name()));
@@ -251,10 +284,13 @@ Result<Comparison> compare(const Subject& subject, std::vector<std::unique_ptr<B
   for (std::size_t i = 0; i < backends.size(); ++i) {
     const BackendRecord& record = comparison.backends[i];
     if (!record.alive || !record.looked_into || record.name == "reference") continue;
-    add_suspects(*subject.model, record, comparison.findings);
+    if (!tolerated(subject, comparison, record)) {
+      add_suspects(*subject.model, record, comparison.findings);
+    }
     add_change(subject, *backends[i], record, comparison);
   }
   comparison.pairs = compare_pairs(subject, comparison);
+  explain_by_decisions(subject, **evaluator, options.seed, comparison);
   return comparison;
 }
 

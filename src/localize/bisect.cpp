@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "backends/install.h"
 #include "backends/release_list.h"
 
 namespace assay {
@@ -48,7 +49,7 @@ ReleaseTrial judge_pieces(const Subject& subject, const Comparison& comparison, 
 
 ReleaseTrial try_release(const Subject& subject, const Comparison& comparison,
                          const std::string& name, const BackendOptions& options,
-                         const InstallProgress& progress) {
+                         const ComparisonProgress& progress) {
   const auto untold = [](const Error& error) {
     return ReleaseTrial{"", ReleaseVerdict::untold, error.message};
   };
@@ -111,7 +112,7 @@ Result<ReleaseRange> parse_range(const std::string& backend, const std::string& 
 
 Result<ReleaseSearch> bisect_releases(const Subject& subject, const Comparison& comparison,
                                       const ReleaseRange& range, const BackendOptions& options,
-                                      const InstallProgress& progress) {
+                                      const ComparisonProgress& progress) {
   const BackendName& base = range.backend;
   progress(fmt::format("listing the releases of {}", base.environment.package));
   const Result<std::vector<std::string>> releases =

@@ -1,7 +1,7 @@
 // Bisecting releases: installing those that it takes, and comparing the model on each.
 #pragma once
 
-#include "backends/install.h"
+#include "backends/backend_name.h"
 #include "compare/comparison.h"
 #include "localize/releases.h"
 
@@ -19,6 +19,6 @@ Result<ReleaseRange> parse_range(const std::string& backend, const std::string& 
 // What the comparison has run counts as known.
 Result<ReleaseSearch> bisect_releases(const Subject& subject, const Comparison& comparison,
                                       const ReleaseRange& range, const BackendOptions& options,
-                                      const InstallProgress& progress);
+                                      const ComparisonProgress& progress);
 
 }  // namespace assay

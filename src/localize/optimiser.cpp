@@ -260,18 +260,19 @@ void localise_backend(const Question& question, Search& search, std::uint64_t se
 }  // namespace
 
 void localise_optimisers(const Subject& subject, std::vector<std::unique_ptr<Backend>>& backends,
-                         const ComparisonOptions& options, Comparison& comparison) {
+                         std::uint64_t seed, const ComparisonProgress& progress,
+                         Comparison& comparison) {
   for (std::size_t i = 0; i < backends.size(); ++i) {
     const BackendRecord record = comparison.backends[i];
     const bool worker = record.name != "reference" && !record.name.starts_with("file:");
     if (!worker) continue;
     // One that refused did so at the piece after the last that it answered.
     const std::size_t piece = record.alive ? comparison.piece : record.plain.size();
-    options.progress(fmt::format("asking what the optimiser of {} does", record.name));
+    progress(fmt::format("asking what the optimiser of {} does", record.name));
     const Question question{
         subject.model, {subject.path, ""}, subject.pieces[piece], comparison.spreads[piece]};
-    Search search(*backends[i], options.seed);
-    localise_backend(question, search, options.seed, record, comparison);
+    Search search(*backends[i], seed);
+    localise_backend(question, search, seed, record, comparison);
   }
 }
 

@@ -13,6 +13,7 @@ namespace assay {
 // that cure it; one that only now turns out to be the optimiser's is added. Backends are those of
 // the comparison, in its order.
 void localise_optimisers(const Subject& subject, std::vector<std::unique_ptr<Backend>>& backends,
-                         const ComparisonOptions& options, Comparison& comparison);
+                         std::uint64_t seed, const ComparisonProgress& progress,
+                         Comparison& comparison);
 
 }  // namespace assay

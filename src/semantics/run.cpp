@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "patterns/recorded.h"
+
 namespace assay {
 namespace {
 
@@ -240,6 +242,8 @@ std::vector<Value> Run::perform(const PlannedNode& node, NodeMemory& memory,
   }
   Call call{memory.site, options_.reading, inputs, std::move(memory.types), {}, *this};
   call.outputs.resize(node.node.outputs.size());
+  const bool stepwise = meaning.pattern == Pattern::prefix && options_.impose;
+  const RecordedScope steps(stepwise ? find_recorded(node) : std::vector<const Tensor*>());
   meaning.evaluate(call);
   memory.types = std::move(call.types);
   *unknown = call.unknown;
@@ -298,6 +302,16 @@ Graph Run::surroundings() const {
     if (node.found.schema) graph.nodes.back().version = node.found.schema->since_version;
   }
   return graph;
+}
+
+std::vector<const Tensor*> Run::find_recorded(const PlannedNode& node) const {
+  std::vector<const Tensor*> found;
+  if (!options_.recorded || silent_ > 0) return found;
+  for (const std::string& output : node.node.outputs) {
+    const auto place = options_.recorded->find(path_ + output + steps_);
+    found.push_back(place == options_.recorded->end() ? nullptr : &place->second);
+  }
+  return found;
 }
 
 void Run::substitute_recorded(const PlannedNode& node, std::vector<Value>& outputs) const {

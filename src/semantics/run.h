@@ -59,6 +59,7 @@ class Run : public GraphEvaluator {
                                   std::span<const Value> inputs);
   std::vector<Value> run_silently(const Plan& plan, RunMemory& memory,
                                   std::span<const Value> inputs);
+  std::vector<const Tensor*> find_recorded(const PlannedNode& node) const;
   void substitute_recorded(const PlannedNode& node, std::vector<Value>& outputs) const;
 
   const EvaluateOptions& options_;

@@ -53,7 +53,7 @@ class Request(Message):
         11: ("seed", INT, False),
         12: ("token", TEXT, False),  # hello: what the arena starts with, if it is shared
         13: ("disabled", TEXT, True),  # load: passes of the optimizer that stay away; "*": all
-        30: ("watched", TEXT, True),  # run, with hidden: only these; x/ is all that is below x
+        14: ("watched", TEXT, True),  # run, with hidden: only these; x/ is all that is below x
     }
 
 
