@@ -52,6 +52,19 @@ Json pair_json(const PairRow& pair) {
       {"tolerance", {{"rtol", number_json(pair.relative)}, {"atol", number_json(pair.absolute)}}}};
 }
 
+// The optimiser's finding whose segment holds a layer, on either side of a pair.
+const ComparisonFinding* optimised_in(const Comparison& comparison, const PairMap& map,
+                                      const std::string& layer) {
+  for (const ComparisonFinding& finding : comparison.findings) {
+    const bool here = finding.backend == map.a || finding.backend == map.b;
+    if (!here || finding.passes.empty() || !finding.suspect) continue;
+    for (const Node& node : finding.suspect->model.graph.nodes) {
+      if (display_name(node, 0) == layer) return &finding;
+    }
+  }
+  return nullptr;
+}
+
 // What a pair took differently because rounding let it is a tie, though each side is right.
 Verdict verdict_of(const Comparison& comparison, const PairMap& map, const std::string& layer,
                    const Judgement* suspect) {
@@ -76,6 +89,10 @@ Json map_json(const ComparisonReport& report, const PairMap& map) {
                  {"verdict", to_text(verdict_of(report.comparison, map, layer.name, suspect))}};
     if (suspect && suspect->variant) json["variant"] = suspect->variant->name;
     if (suspect && !suspect->profile.empty()) json["profile"] = suspect->profile;
+    if (const auto* finding = optimised_in(report.comparison, map, layer.name)) {
+      json["verdict"] = to_text(finding->verdict);
+      json["pass"] = finding->passes.front();
+    }
     layers.push_back(std::move(json));
   }
   return {{"pair", {map.a, map.b}}, {"instance", report.comparison.piece}, {"layers", layers}};

@@ -9,6 +9,7 @@ from optimiser_cases import CASES
 from test_known_defects import assay, installed
 
 FOUND = 1
+MOST_TRIED = 6  # both ends, and four of eleven between
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -29,4 +30,23 @@ def test_the_pass_is_named(name: str, tmp_path: Path) -> None:
     assert finding["op"] == case.operators
     assert finding["verdict"] == case.verdict
     code, again = assay("conformance", finding["test"], "--backend", backend)
-    assert (code, again["backends"][0]["total"]) == (FOUND, 1)
+    # What rounding or exact arithmetic explains is no failure of the test.
+    assert code == (FOUND if case.verdict == "optimiser" else 0)
+    assert again["backends"][0]["total"] == 1
+
+
+def test_the_releases_are_named(tmp_path: Path) -> None:
+    """Only one release pools so; the bisection installs no more than it needs."""
+    case = CASES["ort-padfusion-averagepool"]
+    backend = installed(case.backend)
+    model, data = case.network().write(tmp_path)
+    code, document = assay(
+        "compare", model, "--data", data, "--backends", f"reference,{backend}",
+        "--bisect", "onnxruntime", "1.19..1.31",
+    )  # fmt: skip
+    assert code == FOUND, document
+    releases = document["releases"]
+    assert (releases["first_bad"], releases["first_good"]) == ("1.20.1", "1.21.1")
+    tried = {one["release"]: one["verdict"] for one in releases["tried"]}
+    assert set(tried.values()) == {"good"}
+    assert len(tried) <= MOST_TRIED
