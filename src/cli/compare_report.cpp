@@ -107,6 +107,11 @@ Json finding_json(const ComparisonFinding& finding, std::size_t number, const st
                {"verdict", to_text(finding.verdict)},
                {"detail", finding.detail},
                {"test", test}};
+  if (finding.suspect && finding.suspect->model.graph.nodes.size() > 1) {
+    Json& nodes = json["nodes"] = Json::array();  // of the segment
+    const std::vector<Node>& segment = finding.suspect->model.graph.nodes;
+    for (std::size_t i = 0; i < segment.size(); ++i) nodes.push_back(display_name(segment[i], i));
+  }
   if (finding.variant) json["variant"] = finding.variant->name;
   if (!finding.profile.empty()) json["profile"] = finding.profile;
   if (finding.signal) json["signal"] = finding.signal;
