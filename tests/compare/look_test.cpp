@@ -79,7 +79,7 @@ TEST(Looks, JudgeTheSameAsAllAtOnce) {
       if (recorded.contains(name)) shown.emplace(name, recorded.at(name));
     }
     const std::vector<bool> only = nodes_to_judge(model->graph, look, shown);
-    const auto judged = judge(**evaluator, inputs, shown, 0, &only);
+    const auto judged = judge(**evaluator, inputs, shown, 0, nullptr, &only);
     ASSERT_TRUE(judged);
     parts.insert(parts.end(), judged->begin(), judged->end());
   }
