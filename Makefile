@@ -8,11 +8,11 @@ UV = $(shell command -v uv || echo build/uv/bin/uv)
 
 # Files that git has or would take, so that a new file is checked before it is committed.
 cpp_files = $(shell git ls-files -co --exclude-standard '*.cpp' '*.h' | while read -r f; do [ -e "$$f" ] && echo "$$f"; done)
-python_folders = $(wildcard tools tests/python tests/legacy bench examples)
+python_folders = $(wildcard tools tests/python tests/legacy tests/frameworks bench examples)
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test legacy-test build setup check tidy format install onnx-tests unit python-tests \
-        acceptance backend-tests faults asan bench fuzz docs lock clean
+        acceptance viewer-tests picture backend-tests faults asan bench planted fuzz docs lock clean
 
 # Frameworks that the tests install live and die with the build folder.
 export ASSAY_HOME ?= $(CURDIR)/build/backends
@@ -28,7 +28,7 @@ test: build ## Set up, build, and run every check and test
 
 legacy-test: build onnx-tests ## Install the old releases of frameworks and test them
 	@$(PYTHON) tools/backend_tests.py legacy
-	@$(PYTHON) -m pytest tests/legacy
+	@$(PYTHON) -m pytest tests/legacy tests/frameworks
 
 build: setup ## Set up and build build/assay and the tests
 	@[ -f build/build.ninja ] || cmake --preset release
@@ -43,7 +43,7 @@ check: setup ## Formatting, clang-tidy on changed files, ruff, mypy
 	@$(PYTHON) -m ruff format --quiet --check .
 	@$(PYTHON) -m mypy --no-error-summary $(python_folders)
 	@[ -f build/build.ninja ] || cmake --preset release
-	@ninja -C build --quiet generated/onnx.pb.h generated/protocol.pb.h generated/onnx_schemas.inc
+	@ninja -C build --quiet generated/onnx.pb.h generated/protocol.pb.h generated/onnx_schemas.inc generated/viewer_page.inc
 	@$(PYTHON) tools/tidy.py --changed --seconds 120 --jobs $(JOBS)
 
 tidy: build ## clang-tidy on every file (only what changed since the last time)
@@ -65,6 +65,15 @@ unit: build ## The C++ tests
 
 python-tests: build onnx-tests ## The Python tests
 	@$(PYTHON) -m pytest tests/python
+
+viewer-tests: build ## The report's page: types, units, and Chromium on real reports
+	@$(PYTHON) tools/viewer_reports.py
+	@npm --prefix viewer run --silent check
+	@npm --prefix viewer test --silent
+
+picture: build ## Take the picture of a report again, docs/report.png
+	@$(PYTHON) tools/viewer_reports.py
+	@cd viewer && node_modules/.bin/vite-node screenshot.mjs -- ../build/viewer/classifier.html ../docs/report.png
 
 backend-tests: build onnx-tests ## Install the frameworks and test a sample on each
 	@$(PYTHON) tools/backend_tests.py current
@@ -88,6 +97,11 @@ fuzz: setup onnx-tests ## Run the libFuzzer targets for FUZZ_SECONDS (default 60
 bench: build onnx-tests ## Measure speed and memory against onnx.reference and ONNX Runtime
 	@$(PYTHON) bench/run.py
 	@$(PYTHON) bench/backends.py pipe
+	@$(PYTHON) bench/compare.py
+
+planted: build ## Plant defects in real models and count how many are found, and where
+	@build/assay backends install torch >/dev/null
+	@$(PYTHON) bench/planted.py --reduce 3
 
 docs: build ## Write the operator reference, docs/operators.md, from the catalogue
 	@build/assay ops --markdown > docs/operators.md

@@ -145,7 +145,7 @@ def check_findings(name: str) -> Iterator[str]:
 def check_pages() -> Iterator[str]:
     """Run the commands of the pages that need backends."""
     os.environ["ASSAY_ENVIRONMENTS"] = str(ROOT / "examples" / "backend")
-    for name in ("backends.md", "compare.md", "adding-a-backend.md"):
+    for name in ("backends.md", "compare.md", "report.md", "adding-a-backend.md"):
         with tempfile.TemporaryDirectory() as folder:
             yield from failures(ROOT / "docs" / name, Path(folder))
 

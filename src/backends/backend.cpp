@@ -2,7 +2,9 @@
 
 #include <chrono>
 #include <filesystem>
+#include <future>
 #include <map>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -121,11 +123,38 @@ class WorkerBackend : public Backend {
         worker_(std::move(worker)) {}
 
   Answer run(const Job& job) override {
-    if (!worker_ || !worker_->alive()) {
-      Result<std::unique_ptr<Worker>> again = Worker::start(command_, options_.worker);
-      if (!again) return refusal(Outcome::crashed, again.error().message);
-      worker_ = *std::move(again);
-    }
+    return ask(job, [&](const Job& sent) { return worker_->run(sent, options_.limits); });
+  }
+
+  Result<PassList> passes(const Job& job) override {
+    PassList found;
+    const auto listed = [&](const Job& sent) {
+      return worker_->passes(sent, options_.limits, found);
+    };
+    Answer answer = ask(job, listed);
+    // One that died of the model may have left word of how far it came.
+    if (answer.fatal()) answer = ask(job, listed);
+    if (answer.ok()) return found;
+    return Error{answer.outcome == Outcome::unsupported ? "unsupported" : "environment",
+                 answer.message, name()};
+  }
+
+ private:
+  static Result<std::string> read_whole(const std::string& path);
+
+  Result<void> revive() {
+    if (worker_ && worker_->alive()) return {};
+    WorkerCommand command = command_;
+    command.variables.insert(command.variables.end(), variables_.begin(), variables_.end());
+    Result<std::unique_ptr<Worker>> again = Worker::start(command, options_.worker);
+    if (!again) return again.error();
+    worker_ = *std::move(again);
+    return {};
+  }
+
+  // Asks the worker, and a new one where that is what it takes.
+  template <class F>
+  Answer ask(const Job& job, F&& exchange) {
     Job sent = job;
     sent.model.path = absolute(job.model.path);
     // A worker elsewhere has not our files.
@@ -134,14 +163,18 @@ class WorkerBackend : public Backend {
       if (!bytes) return refusal(Outcome::failed, bytes.error().message);
       sent.model = {"", *std::move(bytes)};
     }
-    return worker_->run(sent, options_.limits);
+    if (auto done = revive(); !done) return refusal(Outcome::crashed, done.error().message);
+    Answer answer = exchange(sent);
+    if (!answer.restart) return answer;
+    variables_ = *std::move(answer.restart);
+    worker_.reset();
+    if (auto done = revive(); !done) return refusal(Outcome::crashed, done.error().message);
+    return exchange(sent);
   }
-
- private:
-  static Result<std::string> read_whole(const std::string& path);
 
   WorkerCommand command_;
   BackendOptions options_;
+  std::vector<std::pair<std::string, std::string>> variables_;  // that the worker asked for
   std::unique_ptr<Worker> worker_;
 };
 
@@ -155,24 +188,91 @@ Result<std::string> WorkerBackend::read_whole(const std::string& path) {
 
 }  // namespace
 
-Result<std::unique_ptr<Backend>> open_backend(const std::string& name,
-                                              const BackendOptions& options) {
-  using Made = std::unique_ptr<Backend>;
-  if (name == "reference") return Made(new ReferenceBackend(options.worker.seed));
+Result<PassList> Backend::passes(const Job&) {
+  return Error{"unsupported", "this backend names no passes", name()};
+}
+
+namespace {
+
+using Made = std::unique_ptr<Backend>;
+
+// A backend on its way: made, or a worker that has still to say who it is.
+struct Opening {
+  std::string name;
+  Made made{};
+  WorkerCommand command{};
+  std::unique_ptr<Worker> worker{};
+};
+
+Error no_start(const std::string& name, const Error& error) {
+  return Error{"environment", fmt::format("backend {}: {}", name, error.message), name};
+}
+
+Result<Opening> begin_opening(const std::string& name, const BackendOptions& options) {
+  Opening opening{name};
+  if (name == "reference") {
+    opening.made = std::make_unique<ReferenceBackend>(options.worker.seed);
+    return opening;
+  }
   if (name.starts_with("file:")) {
     const Result<std::vector<NpzEntry>> entries = read_npz(name.substr(5));
     if (!entries) return entries.error();
-    return Made(new FileBackend(name, *entries));
+    opening.made = std::make_unique<FileBackend>(name, *entries);
+    return opening;
   }
   const Result<BackendName> parsed = parse_backend(name);
   if (!parsed) return parsed.error();
-  const Result<WorkerCommand> command = worker_command(*parsed);
+  Result<WorkerCommand> command = worker_command(*parsed);
   if (!command) return command.error();
-  Result<std::unique_ptr<Worker>> worker = Worker::start(*command, options.worker);
-  if (!worker) {
-    return Error{"environment", fmt::format("backend {}: {}", name, worker.error().message), name};
+  Result<std::unique_ptr<Worker>> worker = Worker::spawn(*command);
+  if (!worker) return no_start(name, worker.error());
+  opening.command = *std::move(command);
+  opening.worker = *std::move(worker);
+  return opening;
+}
+
+Result<Made> finish_opening(Opening& opening, const BackendOptions& options) {
+  if (opening.made) return std::move(opening.made);
+  if (Result<void> greeted = opening.worker->greet(options.worker); !greeted) {
+    return no_start(opening.name, greeted.error());
   }
-  return Made(new WorkerBackend(name, *command, options, *std::move(worker)));
+  return Made(new WorkerBackend(opening.name, opening.command, options, std::move(opening.worker)));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Backend>> open_backend(const std::string& name,
+                                              const BackendOptions& options) {
+  Result<Opening> opening = begin_opening(name, options);
+  if (!opening) return opening.error();
+  return finish_opening(*opening, options);
+}
+
+Result<std::vector<std::unique_ptr<Backend>>> open_backends(const std::vector<std::string>& names,
+                                                            const BackendOptions& options) {
+  std::vector<Opening> openings;
+  for (const std::string& name : names) {
+    Result<Opening> opening = begin_opening(name, options);
+    if (!opening) return opening.error();
+    openings.push_back(*std::move(opening));
+  }
+  std::vector<std::future<Result<Made>>> finishing;
+  for (Opening& opening : openings) {
+    finishing.push_back(
+        std::async(std::launch::async, [&] { return finish_opening(opening, options); }));
+  }
+  std::vector<Made> backends;
+  std::optional<Error> failure;
+  for (std::future<Result<Made>>& one : finishing) {
+    Result<Made> made = one.get();
+    if (made) {
+      backends.push_back(*std::move(made));
+    } else if (!failure) {
+      failure = made.error();
+    }
+  }
+  if (failure) return *failure;
+  return backends;
 }
 
 }  // namespace assay

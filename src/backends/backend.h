@@ -22,6 +22,9 @@ class Backend {
 
   // Never fails: what goes wrong is the answer.
   virtual Answer run(const Job& job) = 0;
+  // The passes of its optimizer, those that change the job's model apart. Kind "unsupported" where
+  // it has none, or none that can be named and switched off.
+  virtual Result<PassList> passes(const Job& job);
 
  protected:
   Backend(std::string name, WorkerIdentity identity)
@@ -36,5 +39,9 @@ class Backend {
 // "environment" (not installed, does not start), "usage" (no such name), "missing", "unreadable".
 Result<std::unique_ptr<Backend>> open_backend(const std::string& name,
                                               const BackendOptions& options);
+// Several, whose frameworks are imported at the same time; the first that does not open is an
+// error.
+Result<std::vector<std::unique_ptr<Backend>>> open_backends(const std::vector<std::string>& names,
+                                                            const BackendOptions& options);
 
 }  // namespace assay

@@ -5,6 +5,7 @@
 #include <functional>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "generated/protocol.pb.h"
 
@@ -16,6 +17,23 @@ constexpr const char* kModel = "model";  // a worker holds one at a time
 Outcome to_outcome(const std::string& status) {
   if (status == "ok") return Outcome::ok;
   return status == "unsupported" ? Outcome::unsupported : Outcome::failed;
+}
+
+std::vector<std::pair<std::string, std::string>> to_variables(
+    const google::protobuf::RepeatedPtrField<std::string>& texts) {
+  std::vector<std::pair<std::string, std::string>> variables;
+  for (const std::string& text : texts) {
+    const auto sign = text.find('=');
+    if (sign != std::string::npos) {
+      variables.emplace_back(text.substr(0, sign), text.substr(sign + 1));
+    }
+  }
+  return variables;
+}
+
+// What a worker holds once a job's model is loaded.
+std::string key_of(const Job& job) {
+  return fmt::format("{}|{}", job.model.key(), fmt::join(job.disabled, ","));
 }
 
 }  // namespace
@@ -35,26 +53,36 @@ NamedValues named_inputs(const Graph& graph, std::span<const Value> values) {
   return named;
 }
 
-Result<std::unique_ptr<Worker>> Worker::start(const WorkerCommand& command,
-                                              const WorkerOptions& options) {
+Result<std::unique_ptr<Worker>> Worker::spawn(const WorkerCommand& command) {
   Result<Channel> channel = Channel::open(command);
   if (!channel) return channel.error();
-  std::unique_ptr<Worker> worker(new Worker(*std::move(channel)));
+  return std::unique_ptr<Worker>(new Worker(*std::move(channel)));
+}
+
+Result<std::unique_ptr<Worker>> Worker::start(const WorkerCommand& command,
+                                              const WorkerOptions& options) {
+  Result<std::unique_ptr<Worker>> worker = spawn(command);
+  if (!worker) return worker;
+  if (Result<void> greeted = (*worker)->greet(options); !greeted) return greeted.error();
+  return worker;
+}
+
+Result<void> Worker::greet(const WorkerOptions& options) {
   protocol::Request request;
   protocol::Reply reply;
   request.set_verb("hello");
-  request.set_token(worker->channel_.token());
+  request.set_token(channel_.token());
   request.set_threads(options.threads);
   request.set_seed(options.seed);
-  const auto trouble = worker->channel_.exchange(request, reply, {options.start_seconds, 0});
+  const auto trouble = channel_.exchange(request, reply, {options.start_seconds, 0});
   if (trouble) return Error{"environment", "it does not start: " + trouble->message, {}};
   if (reply.status() != "ok") {
     return Error{"environment", "it does not start: " + reply.message(), {}};
   }
-  if (reply.shared()) worker->channel_.share();
-  worker->channel_.rest();
-  worker->identity_ = {reply.framework(), reply.version(), reply.python()};
-  return worker;
+  if (reply.shared()) channel_.share();
+  channel_.rest();
+  identity_ = {reply.framework(), reply.version(), reply.python()};
+  return {};
 }
 
 Answer Worker::to_answer(const protocol::Reply& reply) const {
@@ -64,6 +92,7 @@ Answer Worker::to_answer(const protocol::Reply& reply) const {
   answer.node = reply.node();
   answer.op = reply.op();
   answer.seconds = reply.seconds();
+  if (reply.status() == "restart") answer.restart = to_variables(reply.variables());
   for (const auto& [from, to] :
        {std::pair{&reply.values(), &answer.values}, std::pair{&reply.hidden(), &answer.hidden}}) {
     for (const protocol::Named& one : *from) {
@@ -87,22 +116,31 @@ bool Job::watches(const std::string& name) const {
   return hidden && (watched.empty() || std::any_of(watched.begin(), watched.end(), names));
 }
 
-Answer Worker::load(const ModelSource& model, const WorkerLimits& limits) {
+Answer Worker::load(const Job& job, const WorkerLimits& limits) {
   protocol::Request request;
   protocol::Reply reply;
   request.set_verb("load");
   request.set_model(kModel);
-  request.set_path(model.path);
-  request.set_bytes(model.bytes);
+  request.set_path(job.model.path);
+  request.set_bytes(job.model.bytes);
+  for (const std::string& name : job.disabled) request.add_disabled(name);
   loaded_.clear();
   if (auto trouble = channel_.exchange(request, reply, limits)) return *trouble;
-  if (reply.status() == "ok") loaded_ = model.key();
+  if (reply.status() == "ok") loaded_ = key_of(job);
   return to_answer(reply);
 }
 
+void Worker::put_inputs(const Job& job, protocol::Request& request) {
+  for (const auto& [name, value] : job.inputs) {
+    protocol::Named& input = *request.add_inputs();
+    input.set_name(name);
+    channel_.put(value, *input.mutable_value());
+  }
+}
+
 Answer Worker::run(const Job& job, const WorkerLimits& limits, bool keep) {
-  if (loaded_ != job.model.key()) {
-    if (Answer answer = load(job.model, limits); !answer.ok()) return answer;
+  if (loaded_ != key_of(job)) {
+    if (Answer answer = load(job, limits); !answer.ok()) return answer;
   }
   protocol::Request request;
   protocol::Reply reply;
@@ -112,11 +150,7 @@ Answer Worker::run(const Job& job, const WorkerLimits& limits, bool keep) {
   request.set_keep(keep);
   for (const std::string& name : job.outputs) request.add_outputs(name);
   for (const std::string& name : job.watched) request.add_watched(name);
-  for (const auto& [name, value] : job.inputs) {
-    protocol::Named& input = *request.add_inputs();
-    input.set_name(name);
-    channel_.put(value, *input.mutable_value());
-  }
+  put_inputs(job, request);
   if (auto trouble = channel_.exchange(request, reply, limits)) return *trouble;
   return to_answer(reply);
 }
@@ -133,6 +167,21 @@ Answer Worker::fetch(const std::vector<std::string>& names, const WorkerLimits& 
   request.set_verb("fetch");
   for (const std::string& name : names) request.add_outputs(name);
   if (auto trouble = channel_.exchange(request, reply, limits)) return *trouble;
+  return to_answer(reply);
+}
+
+Answer Worker::passes(const Job& job, const WorkerLimits& limits, PassList& found) {
+  protocol::Request request;
+  protocol::Reply reply;
+  request.set_verb("passes");
+  request.set_path(job.model.path);
+  request.set_bytes(job.model.bytes);
+  put_inputs(job, request);
+  loaded_.clear();  // listing may load the model in another way
+  if (auto trouble = channel_.exchange(request, reply, limits)) return *trouble;
+  const int changed = std::clamp(reply.changed(), 0, reply.passes_size());
+  found.changed.assign(reply.passes().begin(), reply.passes().begin() + changed);
+  found.others.assign(reply.passes().begin() + changed, reply.passes().end());
   return to_answer(reply);
 }
 

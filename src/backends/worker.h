@@ -30,8 +30,17 @@ struct Job {
   bool hidden = false;                 // the values of all nodes too
   // Of those only these; one that ends in / is all that is below it. None: all.
   std::vector<std::string> watched{};
+  std::vector<std::string> disabled{};  // passes of the backend's optimizer that stay away
 
   bool watches(const std::string& name) const;
+};
+
+// In the place of all passes that a backend has.
+inline constexpr const char* kEveryPass = "*";
+
+// The passes of a backend's optimizer, as far as their names can be had.
+struct PassList {
+  std::vector<std::string> changed, others;  // a model, as it was loaded; and the rest
 };
 
 // The values of a graph's inputs, in its order, by name; absent ones are left out.
@@ -51,6 +60,10 @@ struct WorkerOptions {
 class Worker {
  public:
   // Starts the process and waits until the framework is imported; kind "environment" if that fails.
+  // Starting takes two steps, so that several workers can import their frameworks at once: the
+  // process, by the thread whose end is also the worker's, and the first exchange with it.
+  static Result<std::unique_ptr<Worker>> spawn(const WorkerCommand& command);
+  Result<void> greet(const WorkerOptions& options);
   static Result<std::unique_ptr<Worker>> start(const WorkerCommand& command,
                                                const WorkerOptions& options);
 
@@ -65,18 +78,21 @@ class Worker {
   // The same, but the values stay in the worker; `fetch` brings those that are named.
   Answer run_and_keep(const Job& job, const WorkerLimits& limits);
   Answer fetch(const std::vector<std::string>& names, const WorkerLimits& limits);
+  // The passes of its optimizer, seen at the model. The answer says why not, if it is not ok.
+  Answer passes(const Job& job, const WorkerLimits& limits, PassList& found);
   // Which of the standard's operators it has.
   Result<OperatorList> operators(const std::vector<std::string>& names, const WorkerLimits& limits);
 
  private:
   explicit Worker(Channel channel) : channel_(std::move(channel)) {}
-  Answer load(const ModelSource& model, const WorkerLimits& limits);
+  Answer load(const Job& job, const WorkerLimits& limits);
   Answer run(const Job& job, const WorkerLimits& limits, bool keep);
+  void put_inputs(const Job& job, protocol::Request& request);
   Answer to_answer(const protocol::Reply& reply) const;
 
   Channel channel_;
   WorkerIdentity identity_;
-  std::string loaded_;  // the key of the model that the worker holds
+  std::string loaded_;  // what the worker holds: a model, and which passes were kept from it
 };
 
 }  // namespace assay

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "cli/terminal.h"
 #include "cli/value_report.h"
@@ -51,6 +52,19 @@ Json pair_json(const PairRow& pair) {
       {"tolerance", {{"rtol", number_json(pair.relative)}, {"atol", number_json(pair.absolute)}}}};
 }
 
+// The optimiser's finding whose segment holds a layer, on either side of a pair.
+const ComparisonFinding* optimised_in(const Comparison& comparison, const PairMap& map,
+                                      const std::string& layer) {
+  for (const ComparisonFinding& finding : comparison.findings) {
+    const bool here = finding.backend == map.a || finding.backend == map.b;
+    if (!here || finding.passes.empty() || !finding.suspect) continue;
+    for (const Node& node : finding.suspect->model.graph.nodes) {
+      if (display_name(node, 0) == layer) return &finding;
+    }
+  }
+  return nullptr;
+}
+
 // What a pair took differently because rounding let it is a tie, though each side is right.
 Verdict verdict_of(const Comparison& comparison, const PairMap& map, const std::string& layer,
                    const Judgement* suspect) {
@@ -75,6 +89,10 @@ Json map_json(const ComparisonReport& report, const PairMap& map) {
                  {"verdict", to_text(verdict_of(report.comparison, map, layer.name, suspect))}};
     if (suspect && suspect->variant) json["variant"] = suspect->variant->name;
     if (suspect && !suspect->profile.empty()) json["profile"] = suspect->profile;
+    if (const auto* finding = optimised_in(report.comparison, map, layer.name)) {
+      json["verdict"] = to_text(finding->verdict);
+      json["pass"] = finding->passes.front();
+    }
     layers.push_back(std::move(json));
   }
   return {{"pair", {map.a, map.b}}, {"instance", report.comparison.piece}, {"layers", layers}};
@@ -92,6 +110,11 @@ Json finding_json(const ComparisonFinding& finding, std::size_t number, const st
   if (finding.variant) json["variant"] = finding.variant->name;
   if (!finding.profile.empty()) json["profile"] = finding.profile;
   if (finding.signal) json["signal"] = finding.signal;
+  if (!finding.passes.empty()) {
+    json["pass"] = finding.passes.front();
+    json["passes"] = finding.passes;
+    json["passes_cure"] = finding.any_pass ? "any" : "all";
+  }
   return json;
 }
 
@@ -102,6 +125,10 @@ std::string finding_text(const ComparisonFinding& finding, const Style& style) {
                                         finding.op.empty() ? "" : " (" + finding.op + ")");
   const std::string_view reason = finding.variant ? finding.variant->name : finding.profile;
   std::string why = reason.empty() ? "" : fmt::format(", explained by {}", reason);
+  if (!finding.passes.empty()) {
+    why += fmt::format(", cured without {}",
+                       fmt::join(finding.passes, finding.any_pass ? " or " : " and "));
+  }
   return fmt::format("  {} {}: {}{}{}\n    {}\n", style.bold(finding.backend),
                      finding.verdict == Verdict::defect ? style.bad(to_text(finding.verdict))
                                                         : style.warn(to_text(finding.verdict)),
@@ -179,6 +206,9 @@ std::string to_page(const ComparisonReport& report) {
   const Style style;
   const Comparison& comparison = report.comparison;
   std::string page = pairs_text(comparison, style);
+  const auto answered = std::count_if(comparison.backends.begin(), comparison.backends.end(),
+                                      [](const BackendRecord& record) { return record.alive; });
+  if (answered == 0) page += "no backend is left to compare: none has answered\n";
   for (std::size_t i = 0; i < report.graph.outputs.size() && !comparison.spreads.empty(); ++i) {
     const Spread& spread = comparison.spreads[comparison.piece][i];
     page += fmt::format("rounding justifies rtol {:.2g}, atol {:.2g} for output {}\n",
@@ -199,6 +229,37 @@ std::string to_page(const ComparisonReport& report) {
     if (!report.tests[i].empty()) page += fmt::format("    test: {}\n", report.tests[i]);
   }
   return page;
+}
+
+Json to_json(const ReleaseSearch& search, const ReleaseRange& range) {
+  const auto name = [](const std::optional<std::string>& release) {
+    return release ? Json(*release) : Json(nullptr);
+  };
+  Json tried = Json::array();
+  for (const ReleaseTrial& trial : search.tried) {
+    tried.push_back({{"release", trial.release},
+                     {"verdict", to_text(trial.verdict)},
+                     {"detail", trial.detail}});
+  }
+  return {{"backend", range.backend.text},
+          {"first_bad", name(search.first_bad)},
+          {"first_good", name(search.first_good)},
+          {"earlier", search.earlier},
+          {"tried", tried},
+          {"note", search.note}};
+}
+
+std::string to_page(const ReleaseSearch& search, const ReleaseRange& range) {
+  std::string page;
+  for (const ReleaseTrial& trial : search.tried) {
+    page +=
+        fmt::format("  {} {}: {}{}\n", range.backend.text, trial.release, to_text(trial.verdict),
+                    trial.detail.empty() ? "" : ", " + printable(trial.detail));
+  }
+  page += fmt::format("{}: first bad release {}{}, first good release after it {}\n",
+                      range.backend.text, search.first_bad.value_or("none"),
+                      search.earlier ? " or earlier" : "", search.first_good.value_or("none"));
+  return search.note.empty() ? page : page + "  " + search.note + "\n";
 }
 
 }  // namespace assay

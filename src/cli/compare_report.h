@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "compare/comparison.h"
+#include "localize/bisect.h"
 #include "localize/rate.h"
 
 namespace assay {
@@ -18,5 +19,8 @@ struct ComparisonReport {
 nlohmann::ordered_json verdicts_json(const VerdictCounts& counts);
 void fill_document(const ComparisonReport& report, nlohmann::ordered_json& document);
 std::string to_page(const ComparisonReport& report);
+
+nlohmann::ordered_json to_json(const ReleaseSearch& search, const ReleaseRange& range);
+std::string to_page(const ReleaseSearch& search, const ReleaseRange& range);
 
 }  // namespace assay

@@ -1,12 +1,15 @@
 #include "compare/comparison.h"
 
 #include <algorithm>
+#include <future>
 #include <iterator>
 #include <map>
 #include <set>
 
 #include <fmt/format.h>
 
+#include "compare/change.h"
+#include "compare/labels.h"
 #include "compare/look.h"
 #include "compare/pairs.h"
 #include "compare/turned.h"
@@ -22,22 +25,9 @@ Job make_job(const Subject& subject, std::size_t piece, bool hidden) {
   return job;
 }
 
-std::string kind_of(const Answer& answer) {
-  switch (answer.outcome) {
-    case Outcome::hung:
-      return "hang";
-    case Outcome::memory:
-      return "memory";
-    case Outcome::crashed:
-      return "crash";
-    default:
-      return answer.outcome == Outcome::unsupported ? "unsupported" : "valid-refused";
-  }
-}
-
 ComparisonFinding refusal(const BackendRecord& record, const Answer& answer) {
   ComparisonFinding finding;
-  finding.kind = kind_of(answer);
+  finding.kind = finding_kind(answer.outcome);
   finding.backend = record.name;
   finding.node = answer.node;
   finding.op = answer.op;
@@ -59,6 +49,24 @@ void run_plain(const Subject& subject, Backend& backend, BackendRecord& record,
     }
     record.plain.push_back(std::move(answer));
   }
+}
+
+// Starts what run_plain does on every backend, each in a thread that waits for it.
+std::vector<std::future<void>> run_all(const Subject& subject,
+                                       std::vector<std::unique_ptr<Backend>>& backends,
+                                       Comparison& comparison,
+                                       std::vector<std::vector<ComparisonFinding>>& findings) {
+  for (const std::unique_ptr<Backend>& backend : backends) {
+    comparison.backends.push_back(
+        {backend->name(), backend->identity().framework, backend->identity().version});
+  }
+  std::vector<std::future<void>> running;
+  for (std::size_t i = 0; i < backends.size(); ++i) {
+    running.push_back(std::async(std::launch::async, [&, i] {
+      run_plain(subject, *backends[i], comparison.backends[i], findings[i]);
+    }));
+  }
+  return running;
 }
 
 // How far a backend's unwatched outputs are from what rounding allows, over one piece.
@@ -115,51 +123,29 @@ void add_suspects(const Model& model, const BackendRecord& record,
   }
 }
 
-// The first output that two answers of one backend differ in by more than rounding allows.
-struct Change {
-  std::string output;
-  std::size_t element = 0;
-  double excess = 0;
-};
-
-std::optional<Change> change_between(const Comparison& comparison, const Graph& graph,
-                                     const Answer& before, const Answer& after) {
-  for (std::size_t i = 0; i < graph.outputs.size(); ++i) {
-    const Value* first = before.find(graph.outputs[i].name);
-    const Value* second = after.find(graph.outputs[i].name);
-    Spread around = comparison.spreads[comparison.piece][i];
-    const bool comparable = first && second && first->is_tensor() && second->is_tensor() &&
-                            first->shape() == around.value.shape();
-    if (!comparable) continue;
-    around.value = *first;
-    Change change{graph.outputs[i].name};
-    change.excess = around.excess(*second, &change.element);
-    if (change.excess > 1) return change;
-  }
-  return std::nullopt;
-}
-
 // Outputs that change beyond rounding when inner values are asked for: a pass of the backend's
 // optimiser is at work in one of the two runs, unless the backend never says the same twice.
 void add_change(const Subject& subject, Backend& backend, const BackendRecord& record,
                 Comparison& comparison) {
   const Graph& graph = subject.model->graph;
   const Answer& plain = record.plain[comparison.piece];
-  const auto watched = change_between(comparison, graph, plain, record.watched);
+  const std::vector<Spread>& spreads = comparison.spreads[comparison.piece];
+  const auto watched = change_between(spreads, graph, plain, record.watched);
   if (!watched) return;
   const Answer again = backend.run(make_job(subject, comparison.piece, false));
-  const auto repeated = change_between(comparison, graph, plain, again);
+  const auto repeated = change_between(spreads, graph, plain, again);
   const Change& change = repeated ? *repeated : *watched;
   ComparisonFinding finding;
   finding.kind = repeated ? "nondeterminism" : "optimiser";
   finding.backend = record.name;
   finding.node = change.output;
   finding.verdict = repeated ? Verdict::defect : Verdict::optimiser;
-  finding.detail = fmt::format(
-      "output {} changes when {}, at element {} by {:.3g} times what "
-      "rounding allows",
-      change.output, repeated ? "the same is run again" : "inner values are watched",
-      change.element, change.excess);
+  finding.detail =
+      fmt::format("output {} changes when {}, {}", change.output,
+                  repeated ? "the same is run again" : "inner values are watched",
+                  change.form ? std::string("in type or shape")
+                              : fmt::format("at element {} by {:.3g} times what rounding allows",
+                                            change.element, change.excess));
   comparison.findings.push_back(std::move(finding));
 }
 
@@ -177,12 +163,12 @@ bool tolerated(const Subject& subject, const Comparison& comparison, const Backe
 std::uint64_t most_bytes(std::size_t backends) { return memory_limit() / (8 * (backends + 1)); }
 
 void judge_look(const Subject& subject, const Evaluator& evaluator, const Look& look,
-                const Comparison& comparison, const Answer& answer, std::uint64_t seed,
-                BackendRecord& record) {
+                const Comparison& comparison, const Answer& answer, const Arithmetic* profile,
+                std::uint64_t seed, BackendRecord& record) {
   const std::map<std::string, Tensor> shown = tensors_of(answer);
   const std::vector<bool> only = nodes_to_judge(subject.model->graph, look, shown);
-  Result<std::vector<Judgement>> judged = judge(evaluator, subject.pieces[comparison.piece], shown,
-                                                seed, profile_of(record.name), &only);
+  Result<std::vector<Judgement>> judged =
+      judge(evaluator, subject.pieces[comparison.piece], shown, seed, profile, &only);
   if (!judged) return;
   std::move(judged->begin(), judged->end(), std::back_inserter(record.judged));
 }
@@ -200,7 +186,7 @@ std::optional<Answer> look_at(const Subject& subject, const Evaluator& evaluator
     return std::nullopt;
   }
   if (record.name != "reference") {
-    judge_look(subject, evaluator, look, comparison, answer, seed, record);
+    judge_look(subject, evaluator, look, comparison, answer, profile_of(backend), seed, record);
   }
   return answer;
 }
@@ -258,6 +244,19 @@ void explain_by_decisions(const Subject& subject, const Evaluator& evaluator, st
 
 }  // namespace
 
+std::string_view finding_kind(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::hung:
+      return "hang";
+    case Outcome::memory:
+      return "memory";
+    case Outcome::crashed:
+      return "crash";
+    default:
+      return outcome == Outcome::unsupported ? "unsupported" : "valid-refused";
+  }
+}
+
 const Value* BackendRecord::output(std::size_t piece, const std::string& name) const {
   return piece < plain.size() ? plain[piece].find(name) : nullptr;
 }
@@ -277,23 +276,28 @@ Result<Comparison> compare(const Subject& subject, std::vector<std::unique_ptr<B
   Result<std::unique_ptr<Evaluator>> evaluator = Evaluator::make(subject.model);
   if (!evaluator) return evaluator.error();
   ValueSizes sizes(graph.nodes.size());
+  const Arithmetic together = joined_profile(backends);
+  std::vector<std::vector<ComparisonFinding>> findings(backends.size());
+  std::vector<std::future<void>> running = run_all(subject, backends, comparison, findings);
   for (std::size_t i = 0; i < subject.pieces.size(); ++i) {
     options.progress(fmt::format("what rounding allows, {} of {}", i + 1, subject.pieces.size()));
+    const ArithmeticScope scope(&together);
+    SpreadObserver observer;
+    if (i == 0) observer.exact = [&](const Evaluated& one) { sizes.observe(one); };
     Result<std::vector<Spread>> spread =
-        rounding_spread(**evaluator, subject.pieces[i], options.seed, [&](const Evaluated& one) {
-          if (i == 0) sizes.observe(one);
-        });
+        rounding_spread(**evaluator, subject.pieces[i], options.seed, observer);
     if (!spread) return spread.error();
     comparison.spreads.push_back(*std::move(spread));
     apply(subject.criteria, subject.model->graph, comparison.spreads.back());
   }
-  if (Result<void> labels = check_labels(subject, comparison); !labels) return labels.error();
-  for (const std::unique_ptr<Backend>& backend : backends) {
-    options.progress(fmt::format("running {}", backend->name()));
-    BackendRecord record{backend->name(), backend->identity().framework,
-                         backend->identity().version};
-    run_plain(subject, *backend, record, comparison.findings);
-    comparison.backends.push_back(std::move(record));
+  if (Result<void> right = check_labels(subject.labels, subject.criteria, comparison.spreads);
+      !right) {
+    return right.error();
+  }
+  for (std::size_t i = 0; i < backends.size(); ++i) {
+    options.progress(fmt::format("running {}", backends[i]->name()));
+    running[i].get();
+    std::move(findings[i].begin(), findings[i].end(), std::back_inserter(comparison.findings));
   }
   comparison.piece = worst_piece(comparison, graph);
   look_inside(subject, **evaluator, plan_looks(graph, sizes.bytes(), most_bytes(backends.size())),

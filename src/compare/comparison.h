@@ -25,6 +25,9 @@ struct Subject {
   Criteria criteria{};                     // where they are not the bound
 };
 
+// What a backend that did not run a valid model is a finding of: "crash", "valid-refused", …
+std::string_view finding_kind(Outcome outcome);
+
 struct ComparisonFinding {
   std::string kind;  // inconsistency, nan, crash, hang, memory, optimiser, invalid-accepted, …
   std::string backend, node, op, detail;
@@ -74,9 +77,11 @@ struct Comparison {
 // Inner values of some of the nodes, an element a backend; null: it has shown none.
 using Shown = std::vector<const NamedValues*>;
 
+using ComparisonProgress = std::function<void(const std::string& what)>;
+
 struct ComparisonOptions {
   std::uint64_t seed = 0;
-  std::function<void(const std::string& what)> progress = [](const std::string&) {};
+  ComparisonProgress progress = [](const std::string&) {};
   // Is told of all inner values, of as many nodes at a time as fit into memory.
   std::function<void(const Shown&)> shown = [](const Shown&) {};
 };

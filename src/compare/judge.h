@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "backends/backend.h"
 #include "base/result.h"
 #include "compare/verdict.h"
 #include "ops/operator.h"
@@ -46,5 +47,10 @@ Judgement judge_output(const Value& bounded, const Tensor& found);
 
 // What is known of a backend's functions, each line with its measurement; null if nothing is.
 const Arithmetic* profile_of(const std::string& backend);
+// The same by a backend's name or, where a user has named it, by its framework.
+const Arithmetic* profile_of(const Backend& backend);
+
+// What any of the backends may do.
+Arithmetic joined_profile(const std::vector<std::unique_ptr<Backend>>& backends);
 
 }  // namespace assay

@@ -4,9 +4,8 @@
 #include <cmath>
 #include <limits>
 
-#include <fmt/format.h>
-
 #include "compare/agreement.h"
+#include "compare/labels.h"
 
 namespace assay {
 namespace {
@@ -148,7 +147,7 @@ PairRow mad_row(PairRow row, const std::vector<Instance>& instances, const Tenso
   const std::vector<double> given = labels ? labels->reals() : std::vector<double>();
   for (const Instance& one : instances) {
     std::vector<double> real = one.truth;
-    if (labels && labels->rank() == 1) {  // a class: its one-hot vector
+    if (labels && are_classes(*labels)) {  // a class: its one-hot vector
       std::fill(real.begin(), real.end(), 0);
       const auto label = static_cast<std::size_t>(given[distances.size()]);
       if (label < real.size()) real[label] = 1;
@@ -235,7 +234,7 @@ PairRow row_of(Metric metric, PairRow row, const Pieces& pieces, std::size_t out
 // What is asked for: each metric with the output that it is about.
 std::vector<std::pair<Metric, std::size_t>> metrics_of(const Subject& subject) {
   const std::vector<NamedType>& outputs = subject.model->graph.outputs;
-  const bool classes = subject.labels && is_integer(subject.labels->type());
+  const bool classes = subject.labels && are_classes(*subject.labels);
   std::vector<std::pair<Metric, std::size_t>> wanted;
   for (const auto& [name, metrics] : subject.criteria.metrics) {
     std::size_t output = 0;
@@ -251,45 +250,7 @@ std::vector<std::pair<Metric, std::size_t>> metrics_of(const Subject& subject) {
   return wanted;
 }
 
-Error misfit(std::string message) { return Error{"usage", std::move(message), "labels"}; }
-
 }  // namespace
-
-Result<void> check_labels(const Subject& subject, const Comparison& comparison) {
-  const auto& metrics = subject.criteria.metrics;
-  const bool ranks = std::any_of(metrics.begin(), metrics.end(), [](const auto& entry) {
-    return std::find(entry.second.begin(), entry.second.end(), Metric::class_rank) !=
-           entry.second.end();
-  });
-  const bool classes =
-      subject.labels && is_integer(subject.labels->type()) && subject.labels->rank() == 1;
-  if (ranks && !classes) return misfit("the metric class needs a class as label an instance");
-  if (!subject.labels || subject.model->graph.outputs.empty()) return {};
-  std::int64_t instances = 0, elements = 0;
-  for (const std::vector<Spread>& spreads : comparison.spreads) {
-    const Value& first = spreads.front().value;
-    if (!is_plain(&first)) return misfit("labels need a first output of numbers");
-    instances += first.shape().empty() ? 1 : first.shape()[0];
-    elements += first.tensor().size();
-  }
-  const Tensor& labels = *subject.labels;
-  if (labels.rank() != 1 && labels.size() != elements) {
-    return misfit(
-        fmt::format("{} values as labels for {} of the first output", labels.size(), elements));
-  }
-  if (labels.rank() != 1) return {};
-  if (labels.size() != instances) {
-    return misfit(
-        fmt::format("{} labels for {} instances of the first output", labels.size(), instances));
-  }
-  const std::int64_t size = instances == 0 ? 0 : elements / instances;
-  for (const double label : labels.reals()) {
-    if (classes && !(label >= 0 && label < static_cast<double>(size))) {
-      return misfit(fmt::format("label {} of {} classes", label, size));
-    }
-  }
-  return {};
-}
 
 std::vector<PairRow> compare_pairs(const Subject& subject, const Comparison& comparison) {
   std::vector<PairRow> rows;

@@ -11,8 +11,4 @@ namespace assay {
 // does not explain it.
 std::vector<PairRow> compare_pairs(const Subject& subject, const Comparison& comparison);
 
-// Whether labels, if there are any, fit the first output: a class that it has for each instance, or
-// a value for each element. An Error of kind "usage" if not.
-Result<void> check_labels(const Subject& subject, const Comparison& comparison);
-
 }  // namespace assay

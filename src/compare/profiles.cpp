@@ -1,4 +1,5 @@
 // What is known of how well backends compute functions, a line a measurement.
+#include <algorithm>
 #include <map>
 #include <string_view>
 
@@ -70,6 +71,26 @@ const Arithmetic* profile_of(const std::string& backend) {
     if (dash == std::string_view::npos) return nullptr;
     name = name.substr(0, dash);
   }
+}
+
+const Arithmetic* profile_of(const Backend& backend) {
+  const Arithmetic* named = profile_of(backend.name());
+  return named ? named : profile_of(backend.identity().framework);
+}
+
+Arithmetic joined_profile(const std::vector<std::unique_ptr<Backend>>& backends) {
+  Arithmetic joined;
+  for (const std::unique_ptr<Backend>& backend : backends) {
+    const Arithmetic* one = profile_of(*backend);
+    if (!one) continue;
+    for (std::size_t i = 0; i < joined.functions.size(); ++i) {
+      OperationError& widest = joined.functions[i];
+      widest.ulps = std::max(widest.ulps, one->functions[i].ulps);
+      widest.absolute = std::max(widest.absolute, one->functions[i].absolute);
+    }
+    joined.flushes_subnormals = joined.flushes_subnormals || one->flushes_subnormals;
+  }
+  return joined;
 }
 
 }  // namespace assay

@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <random>
 #include <set>
 #include <string>
+#include <unordered_map>
 
+#include "base/parallel.h"
 #include "compare/agreement.h"
 #include "compare/drawn.h"
 
@@ -14,8 +15,6 @@ namespace assay {
 namespace {
 
 constexpr int kRuns = 5;
-// A few draws do not show the extremes; three times their reach does, by far.
-constexpr double kSafety = 3;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 bool has_reals(const Value& value) {
@@ -23,15 +22,12 @@ bool has_reals(const Value& value) {
          domain_of(value.type()) != Domain::complex;
 }
 
-// A tensor drawn from what a bounded value may be; exact and unbounded elements stay.
-Tensor draw_from(const Value& bounded, std::mt19937_64& random) {
-  std::vector<double> elements = bounded.tensor().reals();
-  std::uniform_real_distribution<double> unit(-1, 1);
-  for (std::size_t i = 0; i < elements.size(); ++i) {
-    const double error = (*bounded.errors())[i];
-    if (std::isfinite(error) && std::isfinite(elements[i])) elements[i] += error * unit(random);
-  }
-  return make_tensor(bounded.type(), bounded.shape(), elements);
+// A number of [-1, 1) for each of the seeds, so that threads can share a tensor's elements.
+double unit_of(std::uint64_t seed) {
+  std::uint64_t mixed = seed * 0x9e3779b97f4a7c15;
+  mixed = (mixed ^ (mixed >> 30)) * 0xbf58476d1ce4e5b9;
+  mixed = (mixed ^ (mixed >> 27)) * 0x94d049bb133111eb;
+  return static_cast<double>(static_cast<std::int64_t>(mixed ^ (mixed >> 31))) * 0x1p-63;
 }
 
 // A framework has tensors where the standard has optional ones.
@@ -59,6 +55,96 @@ class Chance {
   std::set<std::string> names_;
 };
 
+// How far each result of each node may lie from what was computed, by name; it takes one run in the
+// slow reading to learn this, and the runs after it draw from what is known.
+class Reaches {
+ public:
+  // Of an element that is exact, or that can become anything, the reach is 0: both stay.
+  const std::vector<float>& learn(const std::string& name, const std::vector<double>& errors) {
+    if (too_large()) known_.clear();
+    std::vector<float>& reach = known_[name];
+    reach.resize(errors.size());
+    for (std::size_t i = 0; i < errors.size(); ++i) {
+      reach[i] = std::isfinite(errors[i]) ? static_cast<float>(errors[i]) : 0.0F;
+    }
+    bytes_ += reach.size() * sizeof(float);
+    return reach;
+  }
+  const std::vector<float>* find(const std::string& name) const {
+    const auto found = known_.find(name);
+    return found == known_.end() ? nullptr : &found->second;
+  }
+  // Then little of it is kept, and every run is one in the slow reading.
+  bool too_large() const { return bytes_ > memory_limit() / 16; }
+
+ private:
+  std::unordered_map<std::string, std::vector<float>> known_;
+  std::size_t bytes_ = 0;
+};
+
+Tensor draw_around(const Tensor& center, const std::vector<float>& reach, std::uint64_t seed) {
+  constexpr std::int64_t kGrain = 1 << 14;
+  Tensor drawn = Tensor::uninitialized(ElementType::f32, center.shape());
+  const std::span<const float> from = center.data<float>();
+  const std::span<float> to = drawn.mutate<float>();
+  parallel_for(center.size(), kGrain, [&](std::int64_t begin, std::int64_t end) {
+    for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
+      const double moved = from[i] + reach[i] * unit_of(seed + i);
+      to[i] = std::isfinite(from[i]) ? static_cast<float>(moved) : from[i];
+    }
+  });
+  return drawn;
+}
+
+// A tensor drawn from what it may be.
+Tensor draw(const Tensor& center, const std::vector<float>& reach, std::uint64_t seed) {
+  if (center.type() == ElementType::f32) return draw_around(center, reach, seed);
+  std::vector<double> elements = center.reals();
+  for (std::size_t i = 0; i < elements.size(); ++i) {
+    if (std::isfinite(elements[i])) elements[i] += reach[i] * unit_of(seed + i);
+  }
+  return make_tensor(center.type(), center.shape(), elements);
+}
+
+// One run in which each node's result lies somewhere in its own bound.
+class RandomRun {
+ public:
+  using Watcher = std::function<void(const Evaluated&, std::span<const Value> outputs)>;
+  RandomRun(const Evaluator& evaluator, std::uint64_t seed) : evaluator_(evaluator), seed_(seed) {}
+
+  Watcher before, after;  // see each node as it was evaluated, and as it was drawn
+
+  Result<std::vector<Value>> run(const std::vector<Value>& inputs, std::uint64_t model_seed) {
+    EvaluateOptions options;
+    options.seed = model_seed;
+    options.reading = learned_ ? Reading::value : Reading::bounded;
+    options.replace = [&](const Evaluated& evaluated, std::span<Value> outputs) {
+      before(evaluated, outputs);
+      for (std::size_t i = 0; i < outputs.size(); ++i) move(evaluated.name(i), outputs[i]);
+      if (after) after(evaluated, outputs);
+    };
+    Result<std::vector<Value>> drawn = evaluator_.run(inputs, options);
+    learned_ = drawn && !reaches_.too_large();
+    return drawn;
+  }
+
+ private:
+  void move(const std::string& name, Value& output) {
+    if (!has_reals(output)) return;
+    const std::vector<float>* reach = learned_          ? reaches_.find(name)
+                                      : output.errors() ? &reaches_.learn(name, *output.errors())
+                                                        : nullptr;
+    if (!reach || reach->size() != static_cast<std::size_t>(output.tensor().size())) return;
+    output = draw(output.tensor(), *reach, seed_);
+    seed_ += reach->size();
+  }
+
+  const Evaluator& evaluator_;
+  std::uint64_t seed_;
+  Reaches reaches_;
+  bool learned_ = false;
+};
+
 void widen(const Tensor& drawn, Spread& spread) {
   const std::vector<double> center = spread.value.tensor().reals(), other = drawn.reals();
   for (std::size_t i = 0; i < center.size(); ++i) {
@@ -66,7 +152,7 @@ void widen(const Tensor& drawn, Spread& spread) {
     const double distance = std::abs(center[i] - other[i]);
     // A decision that rounding can turn (an index, a class) can become anything.
     const bool decision = !is_real(spread.value.type());
-    const double reach = decision || std::isnan(distance) ? kInfinity : kSafety * distance;
+    const double reach = decision || std::isnan(distance) ? kInfinity : kSpreadSafety * distance;
     spread.allowance[i] = std::max(spread.allowance[i], reach);
   }
 }
@@ -129,10 +215,10 @@ double Spread::excess(const Value& found, std::size_t* where) const {
 
 Result<std::vector<Spread>> rounding_spread(const Evaluator& evaluator,
                                             const std::vector<Value>& inputs, std::uint64_t seed,
-                                            const std::function<void(const Evaluated&)>& observe) {
+                                            const SpreadObserver& observer) {
   EvaluateOptions options;
   options.seed = seed;
-  options.observe = observe;
+  options.observe = observer.exact;
   Result<std::vector<Value>> exact = evaluator.run(inputs, options);
   if (!exact) return exact.error();
   std::vector<Spread> spreads;
@@ -145,20 +231,18 @@ Result<std::vector<Spread>> rounding_spread(const Evaluator& evaluator,
     spread.value = std::move(value);
     spreads.push_back(std::move(spread));
   }
-  std::mt19937_64 random(seed);
-  options.observe = nullptr;
-  options.reading = Reading::bounded;
   Chance chance;
-  options.replace = [&](const Evaluated& evaluated, std::span<Value> outputs) {
+  RandomRun random(evaluator, seed);
+  random.before = [&](const Evaluated& evaluated, std::span<const Value> outputs) {
     chance.follow(evaluated);
     for (std::size_t i = 0; i < outputs.size(); ++i) {
       if (!outputs[i].is_tensor() || !outputs[i].errors()) continue;
       allow_last_rounding(evaluator.model().graph, evaluated.name(i), outputs[i], spreads);
-      outputs[i] = draw_from(outputs[i], random);
     }
   };
+  random.after = observer.drawn;
   for (int run = 0; run < kRuns; ++run) {
-    const Result<std::vector<Value>> drawn = evaluator.run(inputs, options);
+    const Result<std::vector<Value>> drawn = random.run(inputs, seed);
     if (!drawn) return drawn.error();
     for (std::size_t i = 0; i < spreads.size(); ++i) {
       const Value other = plain((*drawn)[i]);

@@ -22,11 +22,20 @@ struct Spread {
   double excess(const Value& found, std::size_t* where = nullptr) const;
 };
 
+// A few draws do not show the extremes; so many times their reach does, by far.
+inline constexpr double kSpreadSafety = 3;
+
+// Sees every node: as it is, and in each run with what was drawn for it.
+struct SpreadObserver {
+  std::function<void(const Evaluated&)> exact{};
+  std::function<void(const Evaluated&, std::span<const Value> drawn)> drawn{};
+};
+
 // Bounds that are carried through a whole model say nothing after a few layers. Instead the model
 // is run several times, and each node's result is drawn from that node's own bound on the inputs it
-// then has; what the outputs do is the spread. `observe` sees the nodes of the exact run.
-Result<std::vector<Spread>> rounding_spread(
-    const Evaluator& evaluator, const std::vector<Value>& inputs, std::uint64_t seed,
-    const std::function<void(const Evaluated&)>& observe = {});
+// then has; what the outputs do is the spread.
+Result<std::vector<Spread>> rounding_spread(const Evaluator& evaluator,
+                                            const std::vector<Value>& inputs, std::uint64_t seed,
+                                            const SpreadObserver& observer = {});
 
 }  // namespace assay

@@ -1,5 +1,6 @@
 #include "compare/turned.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -12,7 +13,7 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // What covers two recordings of one value, around the first; nothing if they have nothing in
-// common.
+// common. Equal ones are exact: shapes and indices stay what they are.
 std::optional<Value> cover(const Tensor& a, const Tensor& b) {
   const bool numbers = a.type() != ElementType::string && domain_of(a.type()) != Domain::complex;
   if (!numbers || a.type() != b.type() || a.shape() != b.shape()) return std::nullopt;
@@ -23,6 +24,7 @@ std::optional<Value> cover(const Tensor& a, const Tensor& b) {
     const double distance = std::abs(errors[i] - other[i]);
     errors[i] = same ? 0 : std::isfinite(distance) ? distance : kInfinity;
   }
+  if (std::all_of(errors.begin(), errors.end(), [](double error) { return error == 0; })) return a;
   return Value::bounded(a, std::move(errors));
 }
 

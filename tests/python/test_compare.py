@@ -186,7 +186,7 @@ def test_metrics_that_are_asked_for(
         (("--rtol", "-1"), "expected a tolerance of 0 or more"),
         (("--atol", "much"), "expected a tolerance of 0 or more"),
         (("--metric", "euclid"), "expected bound, mad, class, l2 or cosine"),
-        (("--metric", "class"), "the metric class needs a class as label an instance"),
+        (("--metric", "class"), "the metric class needs a class for each instance"),
     ],
 )
 def test_criteria_that_are_none(
@@ -231,9 +231,9 @@ def test_a_folder_of_tests(
 @pytest.mark.parametrize(
     ("labels", "message"),
     [
-        (np.full(10, WIDTH), f"label {WIDTH} of {WIDTH} classes"),
-        (np.full(10, -1), f"label -1 of {WIDTH} classes"),
-        (np.zeros((10, 2), np.float32), "20 values as labels for 60 of the first output"),
+        (np.full(10, WIDTH), f"class {WIDTH}, but the first output has classes 0 to {WIDTH - 1}"),
+        (np.full(10, -1), f"class -1, but the first output has classes 0 to {WIDTH - 1}"),
+        (np.zeros((10, 2), np.float32), "20 true values for 60 elements of the first output"),
     ],
 )
 def test_labels_that_do_not_fit_the_output(

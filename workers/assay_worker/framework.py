@@ -7,6 +7,8 @@ from . import control, table
 from .failure import Failed, Unsupported
 from .program import Evaluation, Program
 
+EVERY_PASS = "*"
+
 
 class Framework(object):
     """A framework in a mode ("" is the plain one). Nothing is imported before `start`."""
@@ -36,6 +38,18 @@ class Framework(object):
     def load(self, data, folder):
         """Return a Loaded of an ONNX file's bytes; `folder` is where the file's parts lie."""
         raise NotImplementedError
+
+    def passes(self, data, folder, inputs):
+        """Return (names of the optimizer's passes that change this model, names of others)."""
+        raise Unsupported("this backend names no passes")
+
+    def switch_off(self, passes):
+        """Keep passes away from the models that are loaded from now on; "*" is all of them.
+
+        Raises Restart where only a new process can do so.
+        """
+        if passes:
+            raise Unsupported("this backend names no passes")
 
 
 class Watch(object):
@@ -73,6 +87,7 @@ class TableFramework(Framework):
     """A framework whose rows are functions over its own tensors."""
 
     rows_modules = ()  # names below the framework's package
+    plain = False  # whether what a mode would compile is evaluated row by row
 
     def start(self, threads, seed):
         """Import the framework, then its rows."""
@@ -118,6 +133,18 @@ class TableFramework(Framework):
         """Return a program that is ready to run."""
         return LoadedProgram(self, program)
 
+    def switch_off(self, passes):
+        """Without any pass a model is evaluated row by row; a mode knows of single ones."""
+        if passes and not self.mode:
+            raise Unsupported("this backend names no passes")
+        self.plain = passes == [EVERY_PASS]
+        self.keep_away([] if self.plain else passes)
+
+    def keep_away(self, passes):
+        """Keep single passes away from what a mode compiles from now on."""
+        if passes:
+            raise Unsupported("this backend names no passes")
+
     # What a framework adds: its tensors from Arrays and back, and how a mode compiles.
 
     def put(self, array):
@@ -143,6 +170,7 @@ class LoadedProgram(Loaded):
     def __init__(self, framework, program):
         """Put the file's tensors into the framework once."""
         self.framework, self.program = framework, program
+        self.plain = framework.plain or not framework.mode
         self.constants = {
             name: framework.constant(array) for name, array in program.graph.initializers
         }
@@ -157,7 +185,7 @@ class LoadedProgram(Loaded):
         if absent:
             raise Failed("no value for input %s" % ", ".join(absent))
         seen = {}
-        if hidden or not self.framework.mode:
+        if hidden or self.plain:
             values = self._evaluate(given, recorder(hidden, seen))
         else:
             values = self._run_compiled(given)

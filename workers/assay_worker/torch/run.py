@@ -25,6 +25,7 @@ _LACKS = (
     "pad should be ",  # more than half of a pool's kernel
     "Class values must be ",  # of one_hot
 )
+_ARITHMETIC = ("Add", "Div", "Mul", "Sub")
 
 
 class Torch(TableFramework):
@@ -32,6 +33,8 @@ class Torch(TableFramework):
 
     name = "torch"
     modes = ("", "compile")
+    guards = None  # before the compiler's passes
+    scalars = {}  # tensors of the file that are one number
     rows_modules = (
         "rows_math", "rows_reduce", "rows_shape", "rows_index", "rows_resize", "rows_neural",
         "rows_types", "rows_sequence", "rows_signal",
@@ -67,9 +70,55 @@ class Torch(TableFramework):
             if hasattr(config, name):
                 setattr(config, name, 1 << 30)
 
+    def passes(self, data, folder, inputs):
+        """Compile the model once more and see what is done to it."""
+        if not self.mode:
+            return TableFramework.passes(self, data, folder, inputs)
+        self.plain = False
+        watched = self._watched()
+        watched.switch_off([])
+        watched.forget()
+        try:
+            self.load(data, folder).run(inputs, [], False)
+        except Exception:  # a compiler that fails has come so far
+            pass
+        return list(watched.applied), watched.others()
+
+    def keep_away(self, passes):
+        """Put guards before the compiler's passes when the first is kept away."""
+        if passes or self.guards is not None:
+            self._watched().switch_off(passes)
+
+    def _watched(self):
+        if self.guards is None:
+            from .passes import Passes
+
+            self.guards = Passes()
+        return self.guards
+
+    def loaded(self, program):
+        """Look for numbers in the file: a program in torch has them as numbers too.
+
+        The compiler's patterns are written for those, and would not match tensors.
+        """
+        self.scalars = {}
+        held = list(program.graph.initializers)
+        for node in program.graph.nodes:
+            if node.op == "Constant" and isinstance(node.get("value"), Array):
+                held.append((node.outputs[0], node["value"]))
+        for name, array in held if self.mode else ():
+            if array.type in (1, 10, 11) and not array.shape:
+                self.scalars[name] = float(array.numpy())
+        return TableFramework.loaded(self, program)
+
+    def _with_number(self, row, node):
+        """Return a row whose second input is a number of the file."""
+        number = self.scalars.get(node.inputs[1]) if node.op in _ARITHMETIC else None
+        return row if number is None else lambda given, x, _: row(given, x, number)
+
     def row(self, node):
         """Return a row that tells types which a function lacks from what goes wrong."""
-        row = TableFramework.row(self, node)
+        row = self._with_number(TableFramework.row(self, node), node)
         if self.answers.replaying:
             return row
 
