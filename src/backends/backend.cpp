@@ -121,23 +121,35 @@ class WorkerBackend : public Backend {
         worker_(std::move(worker)) {}
 
   Answer run(const Job& job) override {
+    Job sent = job;
+    if (std::optional<Answer> trouble = prepare(sent)) return *std::move(trouble);
+    return worker_->run(sent, options_.limits);
+  }
+
+  ScriptAnswer script(const Job& job, const VariableNames& names) override {
+    Job sent = job;
+    if (std::optional<Answer> trouble = prepare(sent)) return {*std::move(trouble), {}};
+    return worker_->script(sent, names, options_.limits);
+  }
+
+ private:
+  // Has a worker that is alive, and the job in a form that it can read.
+  std::optional<Answer> prepare(Job& job) {
     if (!worker_ || !worker_->alive()) {
       Result<std::unique_ptr<Worker>> again = Worker::start(command_, options_.worker);
       if (!again) return refusal(Outcome::crashed, again.error().message);
       worker_ = *std::move(again);
     }
-    Job sent = job;
-    sent.model.path = absolute(job.model.path);
+    job.model.path = absolute(job.model.path);
     // A worker elsewhere has not our files.
-    if (!command_.shared_memory && !sent.model.path.empty()) {
-      Result<std::string> bytes = read_whole(sent.model.path);
+    if (!command_.shared_memory && !job.model.path.empty()) {
+      Result<std::string> bytes = read_whole(job.model.path);
       if (!bytes) return refusal(Outcome::failed, bytes.error().message);
-      sent.model = {"", *std::move(bytes)};
+      job.model = {"", *std::move(bytes)};
     }
-    return worker_->run(sent, options_.limits);
+    return std::nullopt;
   }
 
- private:
   static Result<std::string> read_whole(const std::string& path);
 
   WorkerCommand command_;
@@ -154,6 +166,10 @@ Result<std::string> WorkerBackend::read_whole(const std::string& path) {
 }
 
 }  // namespace
+
+ScriptAnswer Backend::script(const Job&, const VariableNames&) {
+  return {refusal(Outcome::unsupported, "it is no framework with calls of its own"), {}};
+}
 
 Result<std::unique_ptr<Backend>> open_backend(const std::string& name,
                                               const BackendOptions& options) {

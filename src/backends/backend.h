@@ -22,6 +22,8 @@ class Backend {
 
   // Never fails: what goes wrong is the answer.
   virtual Answer run(const Job& job) = 0;
+  // What the same is in the framework's own calls.
+  virtual ScriptAnswer script(const Job& job, const VariableNames& names);
 
  protected:
   Backend(std::string name, WorkerIdentity identity)

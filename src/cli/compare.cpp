@@ -8,6 +8,7 @@
 #include "cli/compare_report.h"
 #include "cli/model.h"
 #include "cli/terminal.h"
+#include "reproduce/findings.h"
 #include "tensor/npy.h"
 
 namespace assay {
@@ -150,15 +151,18 @@ Result<ExitCode> run(Options& options, Report& report) {
   if (!backends) return backends.error();
   ProgressLine progress("compare");
   std::size_t step = 0;
-  const Result<Comparison> comparison =
+  Result<Comparison> comparison =
       compare(subject, *backends, report.common().seed, [&](const std::string& what) {
         progress.show(step++, subject.pieces.size() + 2 * backends->size(), what);
       });
   if (!comparison) return comparison.error();
+  if (!options.output.empty()) suspect_whole_models(subject, *comparison);
   Result<std::vector<std::string>> tests = write_tests(comparison->findings, options.output);
   if (!tests) return tests.error();
+  std::vector<Reproduction> scripts = reproduce_findings(
+      comparison->findings, *tests, *backends, {report.common().seed, options.worker_timeout});
   const ComparisonReport told{*comparison, (*model)->graph, localise(*comparison, (*model)->graph),
-                              *std::move(tests)};
+                              *std::move(tests), std::move(scripts)};
   fill_document(told, report.document);
   report.text = to_page(told);
   const bool inconsistent = std::any_of(comparison->pairs.begin(), comparison->pairs.end(),
@@ -179,7 +183,8 @@ Action configure(CLI::App& app) {
   app.add_option("--labels", options->labels, "The truth: a class an instance, or values")
       ->type_name("L.npy");
   app.add_flag("--random", options->data.random, "Draw the inputs that are not given");
-  app.add_option("--output", options->output, "Write each suspect as an ONNX backend test there")
+  app.add_option("--output", options->output,
+                 "Write each suspect there, as an ONNX backend test and as a script")
       ->type_name("FOLDER");
   app.add_option("--worker-timeout", options->worker_timeout,
                  "Most seconds that a worker may take for a run (default: 600)")

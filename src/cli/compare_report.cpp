@@ -61,7 +61,8 @@ Json map_json(const ComparisonReport& report, const PairMap& map) {
   return {{"pair", {map.a, map.b}}, {"instance", report.comparison.piece}, {"layers", layers}};
 }
 
-Json finding_json(const ComparisonFinding& finding, std::size_t number, const std::string& test) {
+Json finding_json(const ComparisonFinding& finding, std::size_t number, const std::string& test,
+                  const Reproduction& script) {
   Json json = {{"id", fmt::format("F{}", number + 1)},
                {"kind", finding.kind},
                {"backend", finding.backend},
@@ -69,7 +70,9 @@ Json finding_json(const ComparisonFinding& finding, std::size_t number, const st
                {"node", finding.node},
                {"verdict", to_text(finding.verdict)},
                {"detail", finding.detail},
-               {"test", test}};
+               {"test", test},
+               {"repro", script.script.string()}};
+  if (!script.note.empty()) json["repro_note"] = script.note;
   if (finding.variant) json["variant"] = finding.variant->name;
   if (finding.signal) json["signal"] = finding.signal;
   return json;
@@ -85,6 +88,13 @@ std::string finding_text(const ComparisonFinding& finding, const Style& style) {
                      finding.verdict == Verdict::defect ? style.bad(to_text(finding.verdict))
                                                         : style.warn(to_text(finding.verdict)),
                      finding.kind, where, why, finding.detail);
+}
+
+std::string script_text(const Reproduction& script) {
+  if (!script.script.empty()) {
+    return fmt::format("    script: {} (executed: shows it)\n", script.script.string());
+  }
+  return script.note.empty() ? "" : fmt::format("    no script: {}\n", script.note);
 }
 
 std::string pairs_text(const Comparison& comparison, const Style& style) {
@@ -130,7 +140,7 @@ void fill_document(const ComparisonReport& report, Json& document) {
   for (const PairMap& map : report.maps) maps.push_back(map_json(report, map));
   Json& findings = document["findings"] = Json::array();
   for (std::size_t i = 0; i < comparison.findings.size(); ++i) {
-    findings.push_back(finding_json(comparison.findings[i], i, report.tests[i]));
+    findings.push_back(finding_json(comparison.findings[i], i, report.tests[i], report.scripts[i]));
   }
 }
 
@@ -155,6 +165,7 @@ std::string to_page(const ComparisonReport& report) {
   for (std::size_t i = 0; i < comparison.findings.size(); ++i) {
     page += finding_text(comparison.findings[i], style);
     if (!report.tests[i].empty()) page += fmt::format("    test: {}\n", report.tests[i]);
+    page += script_text(report.scripts[i]);
   }
   return page;
 }

@@ -5,6 +5,7 @@
 
 #include "compare/comparison.h"
 #include "localize/rate.h"
+#include "reproduce/reproduce.h"
 
 namespace assay {
 
@@ -18,7 +19,8 @@ struct ComparisonReport {
   const Comparison& comparison;
   const Graph& graph;
   std::vector<PairMap> maps;
-  std::vector<std::string> tests;  // written for the findings, in their order; "" where none was
+  std::vector<std::string> tests;     // written for the findings, in their order; "" where none was
+  std::vector<Reproduction> scripts;  // likewise
 };
 
 void fill_document(const ComparisonReport& report, nlohmann::ordered_json& document);

@@ -14,7 +14,7 @@ from ..onnx_messages import (
     OperatorSetIdProto,
     ValueInfoProto,
 )
-from ..whole import graph_inputs, graph_outputs, node_outputs
+from ..whole import graph_inputs, graph_outputs, node_outputs, script
 from ..wire import encode
 
 # OpenVINO's name of a type by ONNX's number.
@@ -115,6 +115,17 @@ class LoadedModel(Loaded):
             raise Failed("the graph has %d outputs" % len(model.outputs))
         self.plain, self.watched, self.inner = framework.compile(model), None, []
         self.requests = {}
+
+    def script(self, inputs, variables):
+        """Compile for the CPU."""
+        lines = [
+            "core = openvino.Core()",
+            'exact = {"INFERENCE_PRECISION_HINT": "f32"}',
+            'compiled = core.compile_model(core.read_model(model), "CPU", exact)',
+            "results = compiled(list(feed.values()))",
+            "found = [results[one] for one in compiled.outputs]",
+        ]
+        return script(["import openvino"], lines)
 
     def run(self, inputs, outputs, hidden):
         """Run one of the compiled models."""

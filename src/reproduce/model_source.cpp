@@ -1,0 +1,147 @@
+#include "reproduce/model_source.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "graph/names.h"
+#include "reproduce/python_source.h"
+
+namespace assay {
+namespace {
+
+constexpr std::size_t kMostNodes = 6;
+constexpr std::int64_t kMostElements = 16;
+
+using Names = std::map<std::string, std::string>;
+
+std::string name_source(const Names& names, const std::string& name) {
+  const auto found = names.find(name);
+  return python_text(found == names.end() ? name : found->second);
+}
+
+std::string list_source(const Names& names, const std::vector<std::string>& list) {
+  std::vector<std::string> texts;
+  for (const std::string& one : list) texts.push_back(name_source(names, one));
+  return fmt::format("[{}]", fmt::join(texts, ", "));
+}
+
+// An attribute's value; none for what is not a number, a text, a list of them or a small tensor.
+struct AttributeSource {
+  std::optional<std::string> operator()(std::int64_t value) const { return std::to_string(value); }
+  std::optional<std::string> operator()(double value) const { return real(value); }
+  std::optional<std::string> operator()(const std::string& value) const {
+    if (!is_utf8(value)) return std::nullopt;
+    return python_text(value);
+  }
+  std::optional<std::string> operator()(const Tensor& value) const {
+    if (written_elements(value) > kMostElements || !numpy_has(value.type())) return std::nullopt;
+    if (value.type() == ElementType::string) return std::nullopt;
+    return fmt::format("numpy_helper.from_array({})", array_source(value));
+  }
+  template <class T>
+  std::optional<std::string> operator()(const std::vector<T>& values) const {
+    std::vector<std::string> texts;
+    for (const T& value : values) {
+      std::optional<std::string> text;
+      if constexpr (std::is_same_v<T, std::int64_t> || std::is_same_v<T, double> ||
+                    std::is_same_v<T, std::string>) {
+        text = (*this)(value);
+      }
+      if (!text) return std::nullopt;
+      texts.push_back(*text);
+    }
+    if (texts.empty()) return std::nullopt;  // the package cannot know the type
+    return fmt::format("[{}]", fmt::join(texts, ", "));
+  }
+  template <class T>
+  std::optional<std::string> operator()(const T&) const {
+    return std::nullopt;
+  }
+
+  static std::string real(double value) {
+    const std::string text = python_real(value, ElementType::f32);
+    return text.find("np.") == std::string::npos ? text : fmt::format("float({})", text);
+  }
+};
+
+bool is_keyword(const std::string& name) { return is_variable(name) || name == "axis"; }
+
+std::optional<std::string> node_source(const Node& node, const Names& names) {
+  std::string source =
+      fmt::format("helper.make_node({}, {}, {}", python_text(node.op),
+                  list_source(names, node.inputs), list_source(names, node.outputs));
+  if (!node.domain.empty()) source += fmt::format(", domain={}", python_text(node.domain));
+  for (const Attribute& attribute : node.attributes) {
+    const std::optional<std::string> value = std::visit(AttributeSource{}, attribute.value);
+    if (!value || !is_keyword(attribute.name)) return std::nullopt;
+    source += fmt::format(", {}={}", attribute.name, *value);
+  }
+  return source + ")";
+}
+
+std::optional<std::string> infos_source(const std::vector<NamedType>& values, const Names& names,
+                                        bool shapes) {
+  std::vector<std::string> texts;
+  for (const NamedType& value : values) {
+    if (!value.type.is_tensor()) return std::nullopt;
+    std::string shape = "None";
+    if (shapes && value.type.dims) {
+      std::vector<std::string> extents;
+      for (const Dim& dim : *value.type.dims) {
+        extents.push_back(dim.known() ? std::to_string(dim.value) : "None");
+      }
+      shape = fmt::format("[{}]", fmt::join(extents, ", "));
+    }
+    std::string type(standard_name(value.type.element));
+    std::transform(type.begin(), type.end(), type.begin(), [](char c) {
+      return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+    });
+    texts.push_back(
+        fmt::format("info({}, TensorProto.{}, {})", name_source(names, value.name), type, shape));
+  }
+  return fmt::format("[{}]", fmt::join(texts, ", "));
+}
+
+}  // namespace
+
+std::optional<std::vector<std::string>> model_source(const Model& model, const Names& names) {
+  const Graph& graph = model.graph;
+  if (!model.functions.empty() || !graph.sparse_initializers.empty() || graph.nodes.empty() ||
+      graph.nodes.size() > kMostNodes) {
+    return std::nullopt;
+  }
+  std::vector<std::string> lines = {"info = helper.make_tensor_value_info"};
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+    const std::optional<std::string> node = node_source(graph.nodes[i], names);
+    if (!node) return std::nullopt;
+    lines.push_back(i == 0 ? fmt::format("nodes = [{}]", *node)
+                           : fmt::format("nodes.append({})", *node));
+  }
+  const auto inputs = infos_source(graph.inputs, names, true);
+  const auto outputs = infos_source(graph.outputs, names, false);
+  if (!inputs || !outputs) return std::nullopt;
+  std::vector<std::string> weights, opsets;
+  for (const NamedTensor& one : graph.initializers) {
+    if (!numpy_has(one.tensor.type())) return std::nullopt;
+    const auto variable = names.find(one.name);
+    if (variable == names.end()) return std::nullopt;
+    weights.push_back(fmt::format("numpy_helper.from_array({}, {})", variable->second,
+                                  python_text(variable->second)));
+  }
+  for (const auto& [domain, version] : model.opsets) {
+    opsets.push_back(fmt::format("helper.make_opsetid({}, {})", python_text(domain), version));
+  }
+  const std::string held = weights.empty() ? "" : fmt::format(", [{}]", fmt::join(weights, ", "));
+  lines.push_back(
+      fmt::format("graph = helper.make_graph(nodes, \"g\", {}, {}{})", *inputs, *outputs, held));
+  lines.push_back(fmt::format("opsets = [{}]", fmt::join(opsets, ", ")));
+  lines.push_back(
+      fmt::format("model = helper.make_model(graph, ir_version={}, opset_imports=opsets)"
+                  ".SerializeToString()",
+                  model.ir_version));
+  return lines;
+}
+
+}  // namespace assay
