@@ -81,61 +81,55 @@ std::optional<std::string> node_source(const Node& node, const Names& names) {
   return source + ")";
 }
 
-std::optional<std::string> infos_source(const std::vector<NamedType>& values, const Names& names,
-                                        bool shapes) {
+std::optional<std::string> outputs_source(const Graph& graph, const Names& names) {
   std::vector<std::string> texts;
-  for (const NamedType& value : values) {
+  for (const NamedType& value : graph.outputs) {
     if (!value.type.is_tensor()) return std::nullopt;
-    std::string shape = "None";
-    if (shapes && value.type.dims) {
-      std::vector<std::string> extents;
-      for (const Dim& dim : *value.type.dims) {
-        extents.push_back(dim.known() ? std::to_string(dim.value) : "None");
-      }
-      shape = fmt::format("[{}]", fmt::join(extents, ", "));
-    }
     std::string type(standard_name(value.type.element));
     std::transform(type.begin(), type.end(), type.begin(), [](char c) {
       return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
     });
     texts.push_back(
-        fmt::format("info({}, TensorProto.{}, {})", name_source(names, value.name), type, shape));
+        fmt::format("info({}, TensorProto.{}, None)", name_source(names, value.name), type));
   }
   return fmt::format("[{}]", fmt::join(texts, ", "));
 }
 
+bool all_tensors(const std::vector<NamedType>& values) {
+  return std::all_of(values.begin(), values.end(),
+                     [](const NamedType& value) { return value.type.is_tensor(); });
+}
+
 }  // namespace
 
-std::optional<std::vector<std::string>> model_source(const Model& model, const Names& names) {
+std::optional<std::vector<std::string>> model_source(const Model& model, const Names& names,
+                                                     const Names& weights) {
   const Graph& graph = model.graph;
+  const std::optional<std::string> outputs = outputs_source(graph, names);
   if (!model.functions.empty() || !graph.sparse_initializers.empty() || graph.nodes.empty() ||
-      graph.nodes.size() > kMostNodes) {
+      graph.nodes.size() > kMostNodes || !all_tensors(graph.inputs) || !outputs) {
     return std::nullopt;
   }
-  std::vector<std::string> lines = {"info = helper.make_tensor_value_info"};
+  std::vector<std::string> lines = {
+      "info, kind = helper.make_tensor_value_info, helper.np_dtype_to_tensor_dtype"};
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
     const std::optional<std::string> node = node_source(graph.nodes[i], names);
     if (!node) return std::nullopt;
     lines.push_back(i == 0 ? fmt::format("nodes = [{}]", *node)
                            : fmt::format("nodes.append({})", *node));
   }
-  const auto inputs = infos_source(graph.inputs, names, true);
-  const auto outputs = infos_source(graph.outputs, names, false);
-  if (!inputs || !outputs) return std::nullopt;
-  std::vector<std::string> weights, opsets;
+  lines.emplace_back("inputs = [info(n, kind(one.dtype), one.shape) for n, one in feed.items()]");
+  std::vector<std::string> held, opsets;
   for (const NamedTensor& one : graph.initializers) {
-    if (!numpy_has(one.tensor.type())) return std::nullopt;
-    const auto variable = names.find(one.name);
-    if (variable == names.end()) return std::nullopt;
-    weights.push_back(fmt::format("numpy_helper.from_array({}, {})", variable->second,
-                                  python_text(variable->second)));
+    held.push_back(fmt::format("numpy_helper.from_array({}, {})", weights.at(one.name),
+                               name_source(names, one.name)));
   }
+  if (!held.empty()) lines.push_back(fmt::format("weights = [{}]", fmt::join(held, ", ")));
+  lines.push_back(fmt::format("graph = helper.make_graph(nodes, \"g\", inputs, {}{})", *outputs,
+                              held.empty() ? "" : ", weights"));
   for (const auto& [domain, version] : model.opsets) {
     opsets.push_back(fmt::format("helper.make_opsetid({}, {})", python_text(domain), version));
   }
-  const std::string held = weights.empty() ? "" : fmt::format(", [{}]", fmt::join(weights, ", "));
-  lines.push_back(
-      fmt::format("graph = helper.make_graph(nodes, \"g\", {}, {}{})", *inputs, *outputs, held));
   lines.push_back(fmt::format("opsets = [{}]", fmt::join(opsets, ", ")));
   lines.push_back(
       fmt::format("model = helper.make_model(graph, ir_version={}, opset_imports=opsets)"

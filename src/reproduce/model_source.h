@@ -10,10 +10,11 @@
 
 namespace assay {
 
-// Statements that set `model` to the bytes of a file with the graph: nodes, inputs, initializers,
-// which are variables of the script, and outputs. `names` are what values are called there; others
-// keep their own. None where calls cannot say it briefly: subgraphs, functions, large attributes.
+// Statements that set `model` to the bytes of a file with the graph; its inputs are those of the
+// variable `feed`, arrays by name. `names` are what values are called, `weights` the sources of the
+// initializers. None where a few calls cannot say it: subgraphs, functions, large attributes.
 std::optional<std::vector<std::string>> model_source(
-    const Model& model, const std::map<std::string, std::string>& names);
+    const Model& model, const std::map<std::string, std::string>& names,
+    const std::map<std::string, std::string>& weights);
 
 }  // namespace assay

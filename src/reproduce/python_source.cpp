@@ -17,18 +17,18 @@ constexpr std::size_t kColumns = 100;
 
 // Names that mean something else in a script: Python's own, and those of its other lines.
 constexpr auto kTaken = std::to_array<std::string_view>(
-    {"False",        "None",   "True",  "abs",         "and",      "as",          "assert",
-     "async",        "await",  "bool",  "break",       "class",    "compiled",    "continue",
-     "core",         "data",   "def",   "del",         "elif",     "else",        "evaluator",
-     "exact",        "except", "feed",  "finally",     "float",    "for",         "found",
-     "from",         "global", "graph", "helper",      "if",       "import",      "in",
-     "info",         "int",    "is",    "jax",         "jnp",      "lambda",      "list",
-     "lite",         "model",  "mx",    "nodes",       "nonlocal", "not",         "np",
-     "numpy_helper", "one",    "onnx",  "onnxruntime", "openvino", "options",     "opsets",
-     "value",        "or",     "pass",  "print",       "raise",    "results",     "return",
-     "runner",       "slice",  "specs", "str",         "tf",       "torch",       "traced",
-     "try",          "tuple",  "while", "with",        "yield",    "Interpreter", "SystemExit",
-     "TensorProto"});
+    {"False",     "None",        "True",     "abs",         "and",        "as",           "assert",
+     "async",     "await",       "bool",     "break",       "class",      "compiled",     "read",
+     "continue",  "core",        "data",     "def",         "del",        "elif",         "else",
+     "evaluator", "exact",       "except",   "feed",        "finally",    "float",        "for",
+     "found",     "from",        "global",   "graph",       "helper",     "if",           "import",
+     "in",        "info",        "inputs",   "kind",        "n",          "weights",      "int",
+     "is",        "jax",         "jnp",      "lambda",      "list",       "lite",         "model",
+     "mx",        "nodes",       "nonlocal", "not",         "np",         "numpy_helper", "one",
+     "onnx",      "onnxruntime", "openvino", "options",     "opsets",     "value",        "or",
+     "pass",      "print",       "raise",    "results",     "return",     "runner",       "slice",
+     "specs",     "str",         "tf",       "torch",       "traced",     "try",          "tuple",
+     "while",     "with",        "yield",    "Interpreter", "SystemExit", "TensorProto"});
 
 std::string element_source(const Tensor& tensor, std::int64_t i) {
   switch (domain_of(tensor.type())) {
@@ -160,7 +160,8 @@ bool is_variable(std::string_view name) {
   const auto inner = [&](char c) { return letter(c) || c == '_' || (c >= '0' && c <= '9'); };
   if (name.empty() || name.size() > 16 || !letter(name[0])) return false;
   if (!std::all_of(name.begin(), name.end(), inner)) return false;
-  if (name[0] == 'v' && name.find_first_not_of("0123456789", 1) == std::string_view::npos) {
+  if (name.size() > 1 && name[0] == 'v' &&
+      name.find_first_not_of("0123456789", 1) == std::string_view::npos) {
     return false;  // those of the framework's lines
   }
   return std::find(kTaken.begin(), kTaken.end(), name) == kTaken.end();

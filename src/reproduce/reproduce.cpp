@@ -110,12 +110,10 @@ void take_away(const fs::path& path) {
   fs::remove(data.replace_extension(".npz"), ignored);
 }
 
-Result<fs::path> make(const ScriptSubject& subject, Backend& backend, const Seen& seen,
-                      const fs::path& base, double seconds) {
-  const VariableNames names = name_variables(subject.test->model.graph);
-  const Result<ScriptParts> parts = parts_of(*subject.test, backend, names, seen.answer);
-  if (!parts) return parts.error();
-  const Result<Script> script = write_script(subject, names, *parts);
+Result<fs::path> try_out(const ScriptSubject& subject, const Backend& backend, const Seen& seen,
+                         const ScriptParts& parts, const fs::path& base, double seconds) {
+  const Result<Script> script =
+      write_script(subject, name_variables(subject.test->model.graph), parts);
   if (!script) return script.error();
   const fs::path path = base.string() + ".py";
   if (Result<void> done = put_down(*script, path); !done) return done.error();
@@ -128,6 +126,17 @@ Result<fs::path> make(const ScriptSubject& subject, Backend& backend, const Seen
                            execution->finished ? execution->ending.text() : "it took too long",
                            last_line(execution->printed + execution->errors)),
                {}};
+}
+
+Result<fs::path> make(const ScriptSubject& subject, Backend& backend, const Seen& seen,
+                      const fs::path& base, double seconds) {
+  const VariableNames names = name_variables(subject.test->model.graph);
+  Result<ScriptParts> parts = parts_of(*subject.test, backend, names, seen.answer);
+  if (!parts) return parts.error();
+  Result<fs::path> path = try_out(subject, backend, seen, *parts, base, seconds);
+  if (path || !parts->has_onnx) return path;
+  parts->has_onnx = false;  // with the file as it is, which says more than the calls
+  return try_out(subject, backend, seen, *parts, base, seconds);
 }
 
 }  // namespace

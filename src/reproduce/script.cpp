@@ -1,12 +1,14 @@
 #include "reproduce/script.h"
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "graph/names.h"
+#include "reproduce/check_source.h"
 #include "reproduce/model_source.h"
 #include "reproduce/python_source.h"
 
@@ -14,109 +16,8 @@ namespace assay {
 namespace {
 
 constexpr std::int64_t kInline = 64;  // elements that stand in a script
-constexpr std::size_t kOperators = 4;
 
 Error refused(const std::string& why) { return Error{"script", why, {}}; }
-
-std::string ops_of(const Graph& graph) {
-  std::vector<std::string> ops;
-  for (const Node& node : graph.nodes) {
-    if (std::find(ops.begin(), ops.end(), node.op) == ops.end()) ops.push_back(node.op);
-  }
-  const bool many = ops.size() > kOperators;
-  if (many) ops.resize(kOperators);
-  return printable(fmt::format("{}{}", fmt::join(ops, ", "), many ? ", …" : ""));
-}
-
-std::string element_text(const Tensor& tensor, std::int64_t element) {
-  if (tensor.type() == ElementType::string) {
-    return python_text(tensor.data<std::string>()[static_cast<std::size_t>(element)]);
-  }
-  if (domain_of(tensor.type()) == Domain::unsigned_integer) {
-    return std::to_string(static_cast<std::uint64_t>(tensor.integer(element)));
-  }
-  return is_real(tensor.type()) ? fmt::format("{:.9g}", tensor.real(element))
-                                : std::to_string(tensor.integer(element));
-}
-
-std::string what_is_wrong(const ScriptSubject& subject) {
-  const std::string ops = ops_of(subject.test->model.graph);
-  if (!subject.expectation) return ops + " brings it down, or is refused.";
-  const Expectation& told = *subject.expectation;
-  switch (told.kind) {
-    case Expectation::Kind::type:
-      return fmt::format("{} gives {} where {} is right.", ops, standard_name(told.found.type()),
-                         standard_name(told.right.type()));
-    case Expectation::Kind::shape:
-      return fmt::format("{} gives shape {} where {} is right.", ops, to_text(told.found.shape()),
-                         to_text(told.right.shape()));
-    case Expectation::Kind::element:
-      break;
-  }
-  std::string text =
-      fmt::format("{} gives {} where {} is right", ops, element_text(told.found, told.element),
-                  element_text(told.right, told.element));
-  if (told.right.size() > 1) {
-    text += fmt::format("; {} of {} elements are wrong", told.outside, told.right.size());
-  }
-  return text + ".";
-}
-
-// One element of `found` as Python's own number or text, and the right one.
-struct Compared {
-  std::string value, right, wrong;
-};
-
-Compared compared(const Expectation& told) {
-  const std::string element = fmt::format("np.ravel(found[{}])[{}]", told.output, told.element);
-  const Domain domain = domain_of(told.right.type());
-  const char* kind = domain == Domain::text      ? "str"
-                     : domain == Domain::boolean ? "bool"
-                     : domain == Domain::real    ? "float"
-                                                 : "int";
-  std::string right = element_text(told.right, told.element);
-  if (domain == Domain::boolean) right = right == "1" ? "True" : "False";
-  if (domain == Domain::real) right = python_real(told.right.real(told.element));
-  Compared result{fmt::format("{}({})", kind, element), right, "value != " + right};
-  if (right == "np.nan") {
-    result.wrong = "not np.isnan(value)";
-  } else if (told.tolerance > 0 && right.find("np.") == std::string::npos) {
-    // A little more than the bound, whose printed digits are few.
-    const std::string tolerance = fmt::format("{:.2e}", told.tolerance * 1.01);
-    result.wrong = fmt::format("not abs(value - {}) <= {}", right, tolerance);
-    result.right += " +- " + tolerance;
-  }
-  return result;
-}
-
-Result<std::vector<std::string>> decision(const ScriptSubject& subject) {
-  if (!subject.expectation) return std::vector<std::string>{"print(\"found an answer\")"};
-  const Expectation& told = *subject.expectation;
-  const std::string output = fmt::format("found[{}]", told.output);
-  if (domain_of(told.right.type()) == Domain::complex) return refused("complex results");
-  if (told.kind == Expectation::Kind::shape) {
-    const std::string shape = tuple_source(told.right.shape());
-    return std::vector<std::string>{
-        fmt::format("print(\"expected shape {}, found\", {}.shape)", shape, output),
-        fmt::format("raise SystemExit({}.shape != {})", output, shape)};
-  }
-  if (told.kind == Expectation::Kind::type) {
-    if (!numpy_has(told.right.type()) || !numpy_has(told.found.type())) {
-      return refused("numpy has not the types that differ");
-    }
-    const std::string type = numpy_type(told.right.type());
-    return std::vector<std::string>{
-        fmt::format("print(\"expected {}, found\", {}.dtype)", standard_name(told.right.type()),
-                    output),
-        fmt::format("raise SystemExit(bool({}.dtype != {}))", output, type)};
-  }
-  const Compared one = compared(told);
-  return std::vector<std::string>{
-      "value = " + one.value,
-      fmt::format("print({}, value)", python_text(fmt::format("expected {} at element {}, found",
-                                                              one.right, told.element))),
-      fmt::format("raise SystemExit(bool({}))", one.wrong)};
-}
 
 // Types that numpy lacks, in the type that a script has for them.
 Tensor in_numpy(const Tensor& tensor) {
@@ -133,16 +34,27 @@ Tensor in_numpy(const Tensor& tensor) {
   }
 }
 
+// The name itself if a script can have it, else the first of x1, x2, … that is free.
+std::string free_name(const std::string& name, const char* letter, std::set<std::string>& taken) {
+  std::string free = name;
+  for (int i = 1; !is_variable(free) || taken.contains(free); ++i) {
+    free = fmt::format("{}{}", letter, i);
+  }
+  taken.insert(free);
+  return free;
+}
+
 class Writer {
  public:
   Writer(const ScriptSubject& subject, const VariableNames& names, const ScriptParts& parts)
-      : subject_(subject), names_(names), parts_(parts) {}
+      : subject_(subject), graph_(subject.test->model.graph), names_(names), parts_(parts) {}
 
   Result<Script> write() {
-    Result<std::vector<std::string>> end = decision(subject_);
+    Result<std::vector<std::string>> end = check_source(subject_.expectation);
     if (!end) return end.error();
-    if (Result<void> done = write_variables(); !done) return done.error();
-    if (parts_.from_model) write_model();
+    if (Result<void> done = parts_.from_model ? write_model() : write_variables(); !done) {
+      return done.error();
+    }
     if (!subject_.expectation) body_.emplace_back("print(\"expected an answer\", flush=True)");
     body_.insert(body_.end(), parts_.lines.begin(), parts_.lines.end());
     body_.insert(body_.end(), end->begin(), end->end());
@@ -150,37 +62,19 @@ class Writer {
   }
 
  private:
-  const Value* value_of(const std::string& name) const {
-    for (const NamedValue& input : subject_.test->inputs) {
-      if (input.name == name) return &input.value;
-    }
-    return nullptr;
-  }
-
-  const Tensor* weight_of(const std::string& name) const {
-    for (const NamedTensor& one : subject_.test->model.graph.initializers) {
-      if (one.name == name) return &one.tensor;
-    }
-    return nullptr;
-  }
-
-  Result<std::string> source_of(const std::string& name, const std::string& variable) {
-    const auto generated = subject_.generated.find(name);
-    if (generated != subject_.generated.end()) return generated->second;
-    const Value* value = value_of(name);
-    const Tensor* weight = weight_of(name);
-    if (value && value->kind() == Value::Kind::sequence) {
+  Result<std::string> source_of(const Value& value, const std::string& variable) {
+    if (value.kind() == Value::Kind::sequence) {
       std::vector<std::string> parts;
-      for (const Value& one : value->elements()) {
+      for (const Value& one : value.elements()) {
         if (!one.is_tensor()) return refused("sequences of other things than tensors");
-        parts.push_back(array_source(one.tensor()));
+        Result<std::string> part = source_of(one, fmt::format("{}_{}", variable, parts.size()));
+        if (!part) return part;
+        parts.push_back(*std::move(part));
       }
       return fmt::format("[{}]", fmt::join(parts, ", "));
     }
-    if (!weight && (!value || !value->is_tensor())) {
-      return refused("inputs that are neither tensors nor sequences");
-    }
-    const Tensor& tensor = weight ? *weight : value->tensor();
+    if (!value.is_tensor()) return refused("inputs that are neither tensors nor sequences");
+    const Tensor& tensor = value.tensor();
     if (parts_.from_model && !numpy_has(tensor.type())) {
       return refused(fmt::format("numpy has no {}", standard_name(tensor.type())));
     }
@@ -190,93 +84,91 @@ class Writer {
     return fmt::format("data[{}]", python_text(variable));
   }
 
-  Result<void> write_variables() {
-    for (const auto& [name, variable] : names_) {
-      std::string put = "{}";
-      if (!parts_.from_model) {
-        const auto used = std::find_if(parts_.variables.begin(), parts_.variables.end(),
-                                       [&](const auto& one) { return one.first == variable; });
-        if (used == parts_.variables.end()) continue;
-        put = used->second;
-      } else if (!value_of(name) && !weight_of(name)) {
-        continue;
-      }
-      const Result<std::string> source = source_of(name, variable);
-      if (!source) return source.error();
-      const std::size_t place = put.find("{}");
-      if (place == std::string::npos) return refused("a variable that is not written");
-      variables_.emplace_back(variable, put.replace(place, 2, *source));
-    }
-    return {};
+  Result<std::string> input_source(const NamedValue& input) {
+    const auto generated = subject_.generated.find(input.name);
+    if (generated != subject_.generated.end()) return generated->second;
+    return source_of(input.value, variable_of(input.name));
   }
 
-  // A line each, or all in one statement where lines are scarce.
-  std::vector<std::string> variable_lines(bool compact) const {
-    std::vector<std::string> lines, names, sources;
-    if (!script_.data.empty()) lines.emplace_back("data = np.load(__file__[:-3] + \".npz\")");
-    for (const auto& [name, source] : variables_) {
-      if (!compact) lines.push_back(fmt::format("{} = {}", name, source));
-      names.push_back(name);
-      sources.push_back(source);
-    }
-    if (compact && !names.empty()) {
-      const char* end = names.size() == 1 ? "," : "";
-      lines.push_back(
-          fmt::format("{}{} = ({}{})", fmt::join(names, ", "), end, fmt::join(sources, ", "), end));
-    }
-    return lines;
-  }
-
-  void write_model() {
-    std::map<std::string, std::string> names(names_.begin(), names_.end());
-    std::set<std::string> taken;
-    for (const auto& [name, variable] : names_) taken.insert(variable);
-    for (const Node& node : subject_.test->model.graph.nodes) {
-      for (const std::string& output : node.outputs) {
-        if (output.empty() || names.contains(output)) continue;
-        std::string short_name = output;
-        for (int i = 1; !is_variable(short_name) || taken.contains(short_name); ++i) {
-          short_name = fmt::format("y{}", i);
-        }
-        taken.insert(short_name);
-        names.emplace(output, short_name);
-      }
-    }
-    std::optional<std::vector<std::string>> lines;
-    if (parts_.has_onnx) lines = model_source(subject_.test->model, names);
-    script_.needs_model = !lines;
-    if (lines) {
-      built_ = true;
-      body_.insert(body_.end(), lines->begin(), lines->end());
-    } else {
-      body_.emplace_back("model = open(__file__[:-3] + \"/model.onnx\", \"rb\").read()");
-    }
-    std::vector<std::string> feed;
-    for (const NamedValue& input : subject_.test->inputs) {
-      if (!input.value.present()) continue;
-      const std::string variable = variable_of(input.name);
-      feed.push_back(fmt::format("{}: {}", python_text(lines ? variable : input.name), variable));
-    }
-    body_.push_back(fmt::format("feed = {{{}}}", fmt::join(feed, ", ")));
-  }
-
-  std::string variable_of(const std::string& name) const {
+  const std::string& variable_of(const std::string& name) const {
     for (const auto& [value, variable] : names_) {
       if (value == name) return variable;
     }
     return name;
   }
 
+  // What a framework's lines read: inputs and initializers alike.
+  Result<void> write_variables() {
+    std::vector<NamedValue> values = subject_.test->inputs;
+    for (const NamedTensor& one : graph_.initializers) values.push_back({one.name, one.tensor});
+    for (const NamedValue& one : values) {
+      const auto used =
+          std::find_if(parts_.variables.begin(), parts_.variables.end(),
+                       [&](const auto& pair) { return pair.first == variable_of(one.name); });
+      if (used == parts_.variables.end()) continue;
+      const Result<std::string> source = input_source(one);
+      if (!source) return source.error();
+      std::string put = used->second;
+      const std::size_t place = put.find("{}");
+      if (place == std::string::npos) return refused("a variable that is not written");
+      variables_.emplace_back(used->first, put.replace(place, 2, *source));
+    }
+    return {};
+  }
+
+  // What a runtime's lines read: the inputs by name, and the file's bytes.
+  Result<void> write_model() {
+    const std::map<std::string, std::string> names = model_names();
+    std::map<std::string, std::string> weights;
+    bool built = parts_.has_onnx;
+    for (const NamedTensor& one : graph_.initializers) {
+      built = built && written_elements(one.tensor) <= kInline && numpy_has(one.tensor.type());
+      if (built) weights[one.name] = array_source(one.tensor);
+    }
+    std::optional<std::vector<std::string>> lines;
+    if (built) lines = model_source(subject_.test->model, names, weights);
+    std::vector<std::string> feed;
+    for (const NamedValue& input : subject_.test->inputs) {
+      if (!input.value.present()) continue;
+      const Result<std::string> source = input_source(input);
+      if (!source) return source.error();
+      feed.push_back(
+          fmt::format("{}: {}", python_text(lines ? names.at(input.name) : input.name), *source));
+    }
+    body_.push_back(fmt::format("feed = {{{}}}", fmt::join(feed, ", ")));
+    script_.needs_model = !lines;
+    if (lines) {
+      body_.insert(body_.end(), lines->begin(), lines->end());
+    } else {
+      body_.emplace_back("model = open(__file__[:-3] + \"/model.onnx\", \"rb\").read()");
+    }
+    return {};
+  }
+
+  // Short names for all values: those of a file may be long, or worse.
+  std::map<std::string, std::string> model_names() const {
+    std::map<std::string, std::string> names(names_.begin(), names_.end());
+    std::set<std::string> taken;
+    for (const auto& [name, variable] : names_) taken.insert(variable);
+    for (const Node& node : graph_.nodes) {
+      for (const std::string& output : node.outputs) {
+        if (output.empty() || names.contains(output)) continue;
+        names.emplace(output, free_name(output, "y", taken));
+      }
+    }
+    return names;
+  }
+
   std::vector<std::string> head() const {
     std::vector<std::string> lines = {
         fmt::format("# backend: {} {}", printable(subject_.backend), printable(subject_.version)),
-        "# " + what_is_wrong(subject_)};
+        "# " + what_is_wrong(graph_, subject_.expectation)};
     if (!subject_.explanation.empty()) {
       lines.push_back(fmt::format("# Known as: {}.", printable(subject_.explanation)));
     }
     std::vector<std::string> imports = parts_.imports;
     imports.emplace_back("import numpy as np");
-    if (built_) {
+    if (parts_.from_model && !script_.needs_model) {
       const bool arrays = std::any_of(body_.begin(), body_.end(), [](const std::string& line) {
         return line.find("numpy_helper.") != std::string::npos;
       });
@@ -294,55 +186,77 @@ class Writer {
     return lines;
   }
 
-  std::vector<std::string> lines(bool compact, bool broken) const {
-    std::vector<std::string> all = head(), body = variable_lines(compact);
-    body.insert(body.end(), body_.begin(), body_.end());
-    if (!compact) all.emplace_back();
-    for (const std::string& line : body) {
-      const std::vector<std::string> parts = broken ? wrapped(line) : std::vector{line};
-      all.insert(all.end(), parts.begin(), parts.end());
+  // Each variable has a line, or all have one where lines are scarce.
+  std::vector<std::string> variable_lines(bool scarce) const {
+    std::vector<std::string> lines, names, sources;
+    if (!script_.data.empty()) lines.emplace_back("data = np.load(__file__[:-3] + \".npz\")");
+    for (const auto& [name, source] : variables_) {
+      if (!scarce) lines.push_back(fmt::format("{} = {}", name, source));
+      names.push_back(name);
+      sources.push_back(source);
     }
-    return all;
+    if (scarce && !names.empty()) {
+      const char* end = names.size() == 1 ? "," : "";
+      lines.push_back(
+          fmt::format("{}{} = ({}{})", fmt::join(names, ", "), end, fmt::join(sources, ", "), end));
+    }
+    return lines;
   }
 
-  // The whole text, in the most readable form that has room.
   Result<Script> assemble() {
-    std::vector<std::string> all;
-    for (const auto& [compact, broken] :
-         {std::pair{false, true}, {true, true}, {false, false}, {true, false}}) {
-      all = lines(compact, broken);
-      if (all.size() > kMostScriptLines) continue;
-      script_.text = fmt::format("{}\n", fmt::join(all, "\n"));
-      return std::move(script_);
+    for (const bool scarce : {false, true}) {
+      std::vector<std::string> lines = head();
+      const std::size_t start = lines.size();
+      for (const auto& part : {variable_lines(scarce), body_}) {
+        lines.insert(lines.end(), part.begin(), part.end());
+      }
+      if (lines.size() > kMostScriptLines && !scarce) continue;
+      if (lines.size() > kMostScriptLines) {
+        return refused(fmt::format("it would take {} lines", lines.size()));
+      }
+      if (break_long_lines(lines) < kMostScriptLines) {
+        lines.insert(lines.begin() + static_cast<std::ptrdiff_t>(start), "");
+      }
+      script_.text = fmt::format("{}\n", fmt::join(lines, "\n"));
+      break;
     }
-    return refused(fmt::format("it would take {} lines", all.size()));
+    return std::move(script_);
+  }
+
+  // The longest first, as long as there is room; returns how many lines there are then.
+  static std::size_t break_long_lines(std::vector<std::string>& lines) {
+    std::vector<std::size_t> order(lines.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      return lines[a].size() > lines[b].size();
+    });
+    std::size_t count = lines.size();
+    for (const std::size_t i : order) {
+      const std::vector<std::string> parts = wrapped(lines[i]);
+      if (lines[i].starts_with("#") || count + parts.size() - 1 > kMostScriptLines) continue;
+      count += parts.size() - 1;
+      lines[i] = fmt::format("{}", fmt::join(parts, "\n"));
+    }
+    return count;
   }
 
   const ScriptSubject& subject_;
+  const Graph& graph_;
   const VariableNames& names_;
   const ScriptParts& parts_;
   Script script_;
   std::vector<std::pair<std::string, std::string>> variables_;  // with their source
   std::vector<std::string> body_;                               // behind them
-  std::int64_t inline_ = 0;
-  bool built_ = false;
+  std::int64_t inline_ = 0;                                     // elements written out
 };
 
 }  // namespace
 
 VariableNames name_variables(const Graph& graph) {
   VariableNames names;
-  std::set<std::string> taken;
+  std::set<std::string> known, taken;
   const auto add = [&](const std::string& name) {
-    for (const auto& [known, variable] : names) {
-      if (known == name) return;
-    }
-    std::string variable = name;
-    for (int i = 1; !is_variable(variable) || taken.contains(variable); ++i) {
-      variable = fmt::format("x{}", i);
-    }
-    taken.insert(variable);
-    names.emplace_back(name, variable);
+    if (known.insert(name).second) names.emplace_back(name, free_name(name, "x", taken));
   };
   for (const NamedType& input : graph.inputs) add(input.name);
   for (const NamedTensor& one : graph.initializers) add(one.name);

@@ -1,4 +1,4 @@
-// Inputs that a script can make for itself, in the place of large recorded ones.
+// Inputs that read better in a script than the recorded ones.
 #pragma once
 
 #include <map>
@@ -14,8 +14,8 @@ struct SimpleInputs {
   std::map<std::string, std::string> sources;  // what makes them, by the inputs' names
 };
 
-// Numbers drawn evenly between the recorded ones' extremes, as numpy's RandomState draws them; none
-// if all inputs are small or cannot be drawn.
+// Few numbers with fewer digits; in the place of many, some drawn evenly between their extremes as
+// numpy's RandomState draws them. None if that changes nothing.
 std::optional<SimpleInputs> simple_inputs(const BackendTest& test);
 
 }  // namespace assay

@@ -206,6 +206,17 @@ TEST(SimpleInputs, AreWhatNumpyDraws) {
   EXPECT_FALSE(simple_inputs(pool()));
 }
 
+TEST(SimpleInputs, HaveFewDigits) {
+  BackendTest test = pool();
+  test.inputs[0].value =
+      make_tensor(ElementType::f32, {1, 1, 2}, std::vector<double>{0.123456, INFINITY});
+  const std::optional<SimpleInputs> simple = simple_inputs(test);
+  ASSERT_TRUE(simple);
+  EXPECT_TRUE(simple->sources.empty());
+  EXPECT_EQ(array_source(simple->test.inputs[0].value.tensor()),
+            "np.array([0.12, np.inf], np.float32).reshape(1, 1, 2)");
+}
+
 TEST(Expectation, IsTheWorstElementAndNoneForARightAnswer) {
   const BackendTest test = pool();
   const Result<std::vector<Allowance>> allowed = allowances(test, "", 0);

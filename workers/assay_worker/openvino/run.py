@@ -119,11 +119,9 @@ class LoadedModel(Loaded):
     def script(self, inputs, variables):
         """Compile for the CPU."""
         lines = [
-            "core = openvino.Core()",
-            'exact = {"INFERENCE_PRECISION_HINT": "f32"}',
-            'compiled = core.compile_model(core.read_model(model), "CPU", exact)',
-            "results = compiled(list(feed.values()))",
-            "found = [results[one] for one in compiled.outputs]",
+            "read = openvino.Core().read_model(model)",
+            'compiled = openvino.compile_model(read, "CPU", {"INFERENCE_PRECISION_HINT": "f32"})',
+            "found = list(compiled(list(feed.values())).values())",
         ]
         return script(["import openvino"], lines)
 
