@@ -153,7 +153,7 @@ ScriptAnswer Worker::script(const Job& job, const VariableNames& names,
     parts.variables.emplace_back(script.variables(i), script.puts(i));
   }
   parts.from_model = script.model();
-  parts.has_onnx = script.onnx();
+  parts.onnx = script.onnx();
   return {to_answer(reply), std::move(parts)};
 }
 

@@ -45,7 +45,9 @@ struct ScriptParts {
   // The variables that the lines read, and what makes each of numpy's array, which stands as {}.
   std::vector<std::pair<std::string, std::string>> variables;
   bool from_model = false;  // the lines read `model`, a file's bytes, and `feed`, inputs by name
-  bool has_onnx = false;    // the package onnx is there to build the model with
+  // Imports the package onnx, with which the model can be built, as TensorProto, `make` (its calls
+  // make_…) and `arrays` (from_array); empty where it is not there.
+  std::string onnx;
 };
 struct ScriptAnswer {
   Answer answer;  // without values

@@ -12,6 +12,7 @@ namespace assay {
 namespace {
 
 constexpr std::size_t kOperators = 4;  // that are named
+constexpr std::size_t kColumns = 98;
 
 Error refused(const std::string& why) { return Error{"script", why, {}}; }
 
@@ -82,9 +83,9 @@ std::string what_is_wrong(const Graph& graph, const std::optional<Expectation>& 
   std::string text =
       fmt::format("{} gives {} where {} is right", ops, element_text(told.found, told.element),
                   element_text(told.right, told.element));
-  if (told.right.size() > 1) {
-    text += fmt::format("; {} of {} elements are wrong", told.outside, told.right.size());
-  }
+  const std::string share =
+      fmt::format("; {} of {} elements are wrong", told.outside, told.right.size());
+  if (told.right.size() > 1 && text.size() + share.size() < kColumns) text += share;
   return text + ".";
 }
 

@@ -38,7 +38,7 @@ struct AttributeSource {
   std::optional<std::string> operator()(const Tensor& value) const {
     if (written_elements(value) > kMostElements || !numpy_has(value.type())) return std::nullopt;
     if (value.type() == ElementType::string) return std::nullopt;
-    return fmt::format("numpy_helper.from_array({})", array_source(value));
+    return fmt::format("arrays.from_array({})", array_source(value));
   }
   template <class T>
   std::optional<std::string> operator()(const std::vector<T>& values) const {
@@ -70,7 +70,7 @@ bool is_keyword(const std::string& name) { return is_variable(name) || name == "
 
 std::optional<std::string> node_source(const Node& node, const Names& names) {
   std::string source =
-      fmt::format("helper.make_node({}, {}, {}", python_text(node.op),
+      fmt::format("make.make_node({}, {}, {}", python_text(node.op),
                   list_source(names, node.inputs), list_source(names, node.outputs));
   if (!node.domain.empty()) source += fmt::format(", domain={}", python_text(node.domain));
   for (const Attribute& attribute : node.attributes) {
@@ -111,7 +111,7 @@ std::optional<std::vector<std::string>> model_source(const Model& model, const N
     return std::nullopt;
   }
   std::vector<std::string> lines = {
-      "info, kind = helper.make_tensor_value_info, helper.np_dtype_to_tensor_dtype"};
+      "info, kind = make.make_tensor_value_info, make.np_dtype_to_tensor_dtype"};
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
     const std::optional<std::string> node = node_source(graph.nodes[i], names);
     if (!node) return std::nullopt;
@@ -121,18 +121,18 @@ std::optional<std::vector<std::string>> model_source(const Model& model, const N
   lines.emplace_back("inputs = [info(n, kind(one.dtype), one.shape) for n, one in feed.items()]");
   std::vector<std::string> held, opsets;
   for (const NamedTensor& one : graph.initializers) {
-    held.push_back(fmt::format("numpy_helper.from_array({}, {})", weights.at(one.name),
+    held.push_back(fmt::format("arrays.from_array({}, {})", weights.at(one.name),
                                name_source(names, one.name)));
   }
   if (!held.empty()) lines.push_back(fmt::format("weights = [{}]", fmt::join(held, ", ")));
-  lines.push_back(fmt::format("graph = helper.make_graph(nodes, \"g\", inputs, {}{})", *outputs,
+  lines.push_back(fmt::format("graph = make.make_graph(nodes, \"g\", inputs, {}{})", *outputs,
                               held.empty() ? "" : ", weights"));
   for (const auto& [domain, version] : model.opsets) {
-    opsets.push_back(fmt::format("helper.make_opsetid({}, {})", python_text(domain), version));
+    opsets.push_back(fmt::format("make.make_opsetid({}, {})", python_text(domain), version));
   }
   lines.push_back(fmt::format("opsets = [{}]", fmt::join(opsets, ", ")));
   lines.push_back(
-      fmt::format("model = helper.make_model(graph, ir_version={}, opset_imports=opsets)"
+      fmt::format("model = make.make_model(graph, ir_version={}, opset_imports=opsets)"
                   ".SerializeToString()",
                   model.ir_version));
   return lines;

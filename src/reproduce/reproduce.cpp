@@ -134,8 +134,8 @@ Result<fs::path> make(const ScriptSubject& subject, Backend& backend, const Seen
   Result<ScriptParts> parts = parts_of(*subject.test, backend, names, seen.answer);
   if (!parts) return parts.error();
   Result<fs::path> path = try_out(subject, backend, seen, *parts, base, seconds);
-  if (path || !parts->has_onnx) return path;
-  parts->has_onnx = false;  // with the file as it is, which says more than the calls
+  if (path || parts->onnx.empty()) return path;
+  parts->onnx.clear();  // with the file as it is, which says more than the calls
   return try_out(subject, backend, seen, *parts, base, seconds);
 }
 

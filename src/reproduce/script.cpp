@@ -120,7 +120,7 @@ class Writer {
   Result<void> write_model() {
     const std::map<std::string, std::string> names = model_names();
     std::map<std::string, std::string> weights;
-    bool built = parts_.has_onnx;
+    bool built = !parts_.onnx.empty();
     for (const NamedTensor& one : graph_.initializers) {
       built = built && written_elements(one.tensor) <= kInline && numpy_has(one.tensor.type());
       if (built) weights[one.name] = array_source(one.tensor);
@@ -168,13 +168,7 @@ class Writer {
     }
     std::vector<std::string> imports = parts_.imports;
     imports.emplace_back("import numpy as np");
-    if (parts_.from_model && !script_.needs_model) {
-      const bool arrays = std::any_of(body_.begin(), body_.end(), [](const std::string& line) {
-        return line.find("numpy_helper.") != std::string::npos;
-      });
-      imports.push_back(
-          fmt::format("from onnx import TensorProto, helper{}", arrays ? ", numpy_helper" : ""));
-    }
+    if (parts_.from_model && !script_.needs_model) imports.push_back(parts_.onnx);
     // Plain imports, then those of names, then what sets a framework up.
     const auto rank = [](const std::string& line) {
       return line.starts_with("import ") ? 0 : line.starts_with("from ") ? 1 : 2;

@@ -31,7 +31,8 @@ ScriptParts runtime() {
   parts.lines = {
       "runner = onnxruntime.InferenceSession(model, providers=[\"CPUExecutionProvider\"])",
       "found = runner.run(None, feed)"};
-  parts.from_model = parts.has_onnx = true;
+  parts.from_model = true;
+  parts.onnx = "from onnx import TensorProto, make";
   return parts;
 }
 
@@ -79,7 +80,7 @@ Script written(const ScriptSubject& subject, const ScriptParts& parts) {
 TEST(Script, BuildsTheModelForARuntime) {
   const BackendTest test = pool();
   const Script script = written(subject_of(test, wrong_answer()), runtime());
-  EXPECT_EQ(script.text, golden("script_runtime.py"));
+  EXPECT_EQ(script.text, golden("script_runtime.txt"));
   EXPECT_FALSE(script.needs_model);
   EXPECT_LE(lines_of(script.text), kMostScriptLines);
 }
@@ -90,13 +91,13 @@ TEST(Script, CallsAFrameworkInItsOwnWords) {
   subject.backend = "torch";
   subject.version = "2.14.0";
   subject.explanation = "padding-is-counted";
-  EXPECT_EQ(written(subject, framework()).text, golden("script_framework.py"));
+  EXPECT_EQ(written(subject, framework()).text, golden("script_framework.txt"));
 }
 
 TEST(Script, ReadsTheModelFromItsFileWhereThePackageIsMissing) {
   const BackendTest test = pool();
   ScriptParts parts = runtime();
-  parts.has_onnx = false;
+  parts.onnx.clear();
   const Script script = written(subject_of(test, wrong_answer()), parts);
   EXPECT_TRUE(script.needs_model);
   EXPECT_NE(script.text.find("/model.onnx"), std::string::npos);
@@ -137,7 +138,7 @@ TEST(Script, HoldsNoNameOfAFileThatIsMoreThanAName) {
   ScriptSubject subject{&test, {}, "onnxruntime", "1.20.1"};
   for (const bool there : {true, false}) {
     ScriptParts parts = runtime();
-    parts.has_onnx = there;
+    if (!there) parts.onnx.clear();
     const Script script = written(subject, parts);
     EXPECT_EQ(script.text.find("\nimport os"), std::string::npos) << script.text;
     EXPECT_EQ(script.text.find("\"\"\""), std::string::npos) << script.text;

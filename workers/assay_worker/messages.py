@@ -45,7 +45,7 @@ class Script(Message):
         3: ("variables", TEXT, True),  # that the lines read
         4: ("puts", TEXT, True),  # what makes each of them of numpy's array, which is {}
         5: ("model", INT, False),  # the lines read `model`, an ONNX file's bytes, and `feed`
-        6: ("onnx", INT, False),  # the package onnx is there
+        6: ("onnx", TEXT, False),  # imports the package onnx, to build `model` with, if it is there
     }
 
 

@@ -74,10 +74,10 @@ def write(loaded, inputs, variables):
     if len(script.lines) > _LINES:
         raise Unsupported("%d lines of the framework's calls" % len(script.lines))
     script.imports = tracing.needed_imports("\n".join(script.lines))
-    for name in arrays:
+    for name, array in arrays.items():
         if sources[name] in used:
             script.variables.append(variables[name])
-            script.puts.append(_put(tracing, arrays[name]))
+            script.puts.append(_put(tracing, array))
     return script
 
 
@@ -186,8 +186,10 @@ def _uses(needed, lines, results):
 def _is_infix(call):
     """Tell whether a line's source is no operand as it stands."""
     texts = [part for part in call.parts if not isinstance(part, Call)]
-    return call.parts[0] == "-" or call.parts[0] == "~" or any(
-        text.startswith(" ") and text.endswith(" ") and text.strip() for text in texts
+    return (
+        call.parts[0] == "-"
+        or call.parts[0] == "~"
+        or any(text.startswith(" ") and text.endswith(" ") and text.strip() for text in texts)
     )
 
 

@@ -1,9 +1,9 @@
 """Follows a row through its framework's own functions, and keeps the calls as Python source.
 
-The functions of the framework's modules and the methods of its tensors are replaced, for as long as
-a trace lasts, by ones that note what they are called with. Tensors stay the framework's own, so rows
-may do with them what they like; what comes from elsewhere than a noted call cannot be written down,
-and neither can what is computed of it.
+The functions of the framework's modules and the methods of its tensors are replaced, for as long
+as a trace lasts, by ones that note what they are called with. Tensors stay the framework's own, so
+rows may do with them what they like; what comes from elsewhere than a noted call cannot be written
+down, and neither can what is computed of it.
 """
 
 import enum
@@ -290,7 +290,9 @@ class Trace(object):
             return "..."
         if isinstance(value, slice):
             return "slice(%r, %r, %r)" % (value.start, value.stop, value.step)
-        if isinstance(value, np.dtype) or (isinstance(value, type) and issubclass(value, np.generic)):
+        if isinstance(value, np.dtype) or (
+            isinstance(value, type) and issubclass(value, np.generic)
+        ):
             name = np.dtype(value).name
             return "np.%s" % ("bool_" if name == "bool" else name) if hasattr(np, name) else None
         if isinstance(value, (np.generic, np.ndarray)) and value.dtype.kind in "biufc":
@@ -326,11 +328,13 @@ class _At(object):
             trace._learn(
                 result,
                 trace._line(
-                    lambda: [trace.source(self.tensor), ".at["]
-                    + trace._index(self.index[0])
-                    + ["].%s(" % name]
-                    + trace._arguments(arguments, options)
-                    + [")"]
+                    lambda: (
+                        [trace.source(self.tensor), ".at["]
+                        + trace._index(self.index[0])
+                        + ["].%s(" % name]
+                        + trace._arguments(arguments, options)
+                        + [")"]
+                    )
                 ),
             )
             return result

@@ -7,6 +7,8 @@ from .messages import Script
 from .onnx_messages import GraphProto, ModelProto, ValueInfoProto
 from .wire import TEXT, Message, decode, encode
 
+_ONNX = "from onnx import TensorProto, helper as make, numpy_helper as arrays"
+
 
 class _Node(Message):
     """A node's outputs only: the rest of a file is passed over."""
@@ -40,7 +42,7 @@ class _Model(Message):
 def script(imports, lines):
     """Return a Script of lines that read `model`, an ONNX file's bytes, and `feed`, its inputs."""
     there = importlib.util.find_spec("onnx") is not None
-    return Script(imports=imports, lines=lines, model=1, onnx=int(there))
+    return Script(imports=imports, lines=lines, model=1, onnx=_ONNX if there else "")
 
 
 def node_outputs(data):

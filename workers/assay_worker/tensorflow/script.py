@@ -25,7 +25,9 @@ class TensorFlowTracing(Tracing):
         return "tf.cast({}, %s)" % self._kind(name) if name else "tf.constant({})"
 
     def take(self, value, source):
-        """Widen what numpy lacks."""
+        """Widen what numpy lacks; texts are bytes in TensorFlow."""
+        if value.dtype.name == "string":
+            return "np.vectorize(bytes.decode, otypes=[object])(%s.numpy())" % source
         if value.dtype.name in ML_DTYPES.values():
             return "tf.cast(%s, tf.float32).numpy()" % source
         return "%s.numpy()" % source
@@ -63,7 +65,8 @@ class LiteTracing(TensorFlowTracing):
         return [
             "specs = [tf.TensorSpec(one.shape, one.dtype) for one in %s]" % names,
             "traced = tf.function(model, autograph=False).get_concrete_function(*specs)",
-            "lite = tf.lite.TFLiteConverter.from_concrete_functions([traced], tf.Module()).convert()",
+            "converter = tf.lite.TFLiteConverter.from_concrete_functions([traced], tf.Module())",
+            "lite = converter.convert()",
             "results = Interpreter(model_content=lite).get_signature_runner()(%s)" % given,
             "found = [%s]" % taken,
         ]
