@@ -8,11 +8,11 @@ UV = $(shell command -v uv || echo build/uv/bin/uv)
 
 # Files that git has or would take, so that a new file is checked before it is committed.
 cpp_files = $(shell git ls-files -co --exclude-standard '*.cpp' '*.h' | while read -r f; do [ -e "$$f" ] && echo "$$f"; done)
-python_folders = $(wildcard tools tests/python tests/legacy bench examples)
+python_folders = $(wildcard tools tests/python tests/legacy tests/defects bench examples)
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test legacy-test build setup check tidy format install onnx-tests unit python-tests \
-        acceptance backend-tests faults asan bench fuzz docs lock clean
+        acceptance viewer-tests backend-tests faults asan bench fuzz docs lock clean
 
 # Frameworks that the tests install live and die with the build folder.
 export ASSAY_HOME ?= $(CURDIR)/build/backends
@@ -28,7 +28,7 @@ test: build ## Set up, build, and run every check and test
 
 legacy-test: build onnx-tests ## Install the old releases of frameworks and test them
 	@$(PYTHON) tools/backend_tests.py legacy
-	@$(PYTHON) -m pytest tests/legacy
+	@$(PYTHON) -m pytest tests/legacy tests/defects
 
 build: setup ## Set up and build build/assay and the tests
 	@[ -f build/build.ninja ] || cmake --preset release
@@ -43,7 +43,7 @@ check: setup ## Formatting, clang-tidy on changed files, ruff, mypy
 	@$(PYTHON) -m ruff format --quiet --check .
 	@$(PYTHON) -m mypy --no-error-summary $(python_folders)
 	@[ -f build/build.ninja ] || cmake --preset release
-	@ninja -C build --quiet generated/onnx.pb.h generated/protocol.pb.h generated/onnx_schemas.inc
+	@ninja -C build --quiet generated/onnx.pb.h generated/protocol.pb.h generated/onnx_schemas.inc generated/viewer_page.inc
 	@$(PYTHON) tools/tidy.py --changed --seconds 120 --jobs $(JOBS)
 
 tidy: build ## clang-tidy on every file (only what changed since the last time)
@@ -65,6 +65,11 @@ unit: build ## The C++ tests
 
 python-tests: build onnx-tests ## The Python tests
 	@$(PYTHON) -m pytest tests/python
+
+viewer-tests: build ## The report's page: types, units, and Chromium on real reports
+	@$(PYTHON) tools/viewer_reports.py
+	@npm --prefix viewer run --silent check
+	@npm --prefix viewer test --silent
 
 backend-tests: build onnx-tests ## Install the frameworks and test a sample on each
 	@$(PYTHON) tools/backend_tests.py current

@@ -29,6 +29,7 @@ step onnx-tests make --no-print-directory onnx-tests
 step unit ctest --test-dir build --output-on-failure -j "$(nproc)"
 step fuzz make --no-print-directory fuzz FUZZ_SECONDS=60
 step acceptance tools/acceptance.sh
+step viewer make --no-print-directory viewer-tests
 step python build/python/bin/python -m pytest tests/python
 step backends build/python/bin/python tools/backend_tests.py current
 step faults env ASSAY_REAL_FAULTS=onnxruntime:30 build/assay_backends_test --gtest_brief=1 --gtest_filter='RealFaults.*'

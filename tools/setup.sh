@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Prepares a fresh Debian 12 or Ubuntu 24.04: apt packages, uv, and the Python environment
-# build/python. Does only what is missing; when nothing changed it returns at once.
+# Prepares a fresh Debian 12 or Ubuntu 24.04: apt packages, node, uv, and the Python
+# environment build/python. Does only what is missing; when nothing changed it returns at once.
 # ASSAY_SKIP_APT=1 leaves the system's packages alone.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -15,7 +15,9 @@ readonly packages=(
   protobuf-compiler libprotobuf-dev libeigen3-dev libfmt-dev nlohmann-json3-dev libcli11-dev libtomlplusplus-dev
   libre2-dev libzip-dev zlib1g-dev libjpeg-dev libopenjp2-7-dev libtiff-dev libwebp-dev libpng-dev
   libgtest-dev libmpfr-dev
+  nodejs npm chromium
 )
+readonly oldest_node=18
 
 say() { printf 'setup: %s\n' "$*" >&2; }
 
@@ -45,7 +47,27 @@ install_packages() {
   [ "${#missing[@]}" -gt 0 ] || return 0
   say "installing ${missing[*]}"
   as_root apt-get update -qq
+  # Ubuntu has Chromium as a snap only, which is for its owner to decide.
+  if ! apt-cache show chromium >/dev/null 2>&1; then
+    say "no package chromium here: the tests of the report's page need a chromium of yours in PATH"
+    mapfile -t missing < <(printf '%s\n' "${missing[@]}" | grep -vx chromium)
+    [ "${#missing[@]}" -gt 0 ] || return 0
+  fi
   as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}"
+}
+
+# The report's page is built with npm and tried in Chromium; the build would fail later and darker.
+check_node() {
+  if ! command -v npm >/dev/null || ! command -v node >/dev/null; then
+    say "node and npm are missing, and the report's page cannot be built without them: install the packages nodejs and npm"
+    return 1
+  fi
+  local version
+  version=$(node --version | sed 's/^v//; s/\..*//')
+  if [ "$version" -lt "$oldest_node" ]; then
+    say "node $version is too old: $oldest_node or newer is needed"
+    return 1
+  fi
 }
 
 # The first Python that is new enough for the pinned packages.
@@ -96,4 +118,5 @@ install_python() {
 }
 
 install_packages
+check_node
 install_python

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -25,6 +26,9 @@ struct Answer {
   int signal = 0;        // that killed the worker
   NamedValues values, hidden;
   double seconds = 0;  // of the framework's own work
+  // What is asked takes a new process with these variables beside its own; `run` of a Backend has
+  // seen to that.
+  std::optional<std::vector<std::pair<std::string, std::string>>> restart{};
 
   bool ok() const { return outcome == Outcome::ok; }
   bool fatal() const { return outcome >= Outcome::crashed; }

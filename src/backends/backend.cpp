@@ -51,7 +51,7 @@ class ReferenceBackend : public Backend {
       options.observe = [&](const Evaluated& evaluated) {
         const std::vector<std::string>& names = evaluated.node.node.outputs;
         for (std::size_t i = 0; i < names.size() && i < evaluated.outputs.size(); ++i) {
-          if (!names[i].empty()) {
+          if (!names[i].empty() && job.watches(evaluated.name(i))) {
             answer.hidden.emplace_back(evaluated.name(i), evaluated.outputs[i]);
           }
         }
@@ -97,7 +97,7 @@ class FileBackend : public Backend {
     Answer answer;
     for (const auto& [name, tensor] : values_) {
       answer.values.emplace_back(name, tensor);
-      if (job.hidden) answer.hidden.emplace_back(name, tensor);
+      if (job.watches(name)) answer.hidden.emplace_back(name, tensor);
     }
     for (const std::string& name : job.outputs) {
       if (!values_.contains(name)) {
@@ -121,39 +121,67 @@ class WorkerBackend : public Backend {
         worker_(std::move(worker)) {}
 
   Answer run(const Job& job) override {
-    Job sent = job;
-    if (std::optional<Answer> trouble = prepare(sent)) return *std::move(trouble);
-    return worker_->run(sent, options_.limits);
+    return ask(job, [&](const Job& sent) { return worker_->run(sent, options_.limits); });
   }
 
   ScriptAnswer script(const Job& job, const VariableNames& names) override {
-    Job sent = job;
-    if (std::optional<Answer> trouble = prepare(sent)) return {*std::move(trouble), {}};
-    return worker_->script(sent, names, options_.limits);
+    ScriptAnswer told;
+    told.answer = ask(job, [&](const Job& sent) {
+      told = worker_->script(sent, names, options_.limits);
+      return told.answer;
+    });
+    return told;
+  }
+
+  Result<PassList> passes(const Job& job) override {
+    PassList found;
+    const auto listed = [&](const Job& sent) {
+      return worker_->passes(sent, options_.limits, found);
+    };
+    Answer answer = ask(job, listed);
+    // One that died of the model may have left word of how far it came.
+    if (answer.fatal()) answer = ask(job, listed);
+    if (answer.ok()) return found;
+    return Error{answer.outcome == Outcome::unsupported ? "unsupported" : "environment",
+                 answer.message, name()};
   }
 
  private:
-  // Has a worker that is alive, and the job in a form that it can read.
-  std::optional<Answer> prepare(Job& job) {
-    if (!worker_ || !worker_->alive()) {
-      Result<std::unique_ptr<Worker>> again = Worker::start(command_, options_.worker);
-      if (!again) return refusal(Outcome::crashed, again.error().message);
-      worker_ = *std::move(again);
-    }
-    job.model.path = absolute(job.model.path);
-    // A worker elsewhere has not our files.
-    if (!command_.shared_memory && !job.model.path.empty()) {
-      Result<std::string> bytes = read_whole(job.model.path);
-      if (!bytes) return refusal(Outcome::failed, bytes.error().message);
-      job.model = {"", *std::move(bytes)};
-    }
-    return std::nullopt;
+  static Result<std::string> read_whole(const std::string& path);
+
+  Result<void> revive() {
+    if (worker_ && worker_->alive()) return {};
+    WorkerCommand command = command_;
+    command.variables.insert(command.variables.end(), variables_.begin(), variables_.end());
+    Result<std::unique_ptr<Worker>> again = Worker::start(command, options_.worker);
+    if (!again) return again.error();
+    worker_ = *std::move(again);
+    return {};
   }
 
-  static Result<std::string> read_whole(const std::string& path);
+  // Asks the worker, and a new one where that is what it takes.
+  template <class F>
+  Answer ask(const Job& job, F&& exchange) {
+    Job sent = job;
+    sent.model.path = absolute(job.model.path);
+    // A worker elsewhere has not our files.
+    if (!command_.shared_memory && !sent.model.path.empty()) {
+      Result<std::string> bytes = read_whole(sent.model.path);
+      if (!bytes) return refusal(Outcome::failed, bytes.error().message);
+      sent.model = {"", *std::move(bytes)};
+    }
+    if (auto done = revive(); !done) return refusal(Outcome::crashed, done.error().message);
+    Answer answer = exchange(sent);
+    if (!answer.restart) return answer;
+    variables_ = *std::move(answer.restart);
+    worker_.reset();
+    if (auto done = revive(); !done) return refusal(Outcome::crashed, done.error().message);
+    return exchange(sent);
+  }
 
   WorkerCommand command_;
   BackendOptions options_;
+  std::vector<std::pair<std::string, std::string>> variables_;  // that the worker asked for
   std::unique_ptr<Worker> worker_;
 };
 
@@ -169,6 +197,10 @@ Result<std::string> WorkerBackend::read_whole(const std::string& path) {
 
 ScriptAnswer Backend::script(const Job&, const VariableNames&) {
   return {refusal(Outcome::unsupported, "it is no framework with calls of its own"), {}};
+}
+
+Result<PassList> Backend::passes(const Job&) {
+  return Error{"unsupported", "this backend names no passes", name()};
 }
 
 Result<std::unique_ptr<Backend>> open_backend(const std::string& name,

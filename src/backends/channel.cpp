@@ -107,7 +107,8 @@ class Channel::Exchange {
     if (deadline_ && Clock::now() >= *deadline_) {
       return channel_.fatal(Outcome::hung, fmt::format("no answer within {} s", limits_.seconds));
     }
-    if (limits_.bytes > 0 && channel_.process_.resident_bytes() > limits_.bytes) {
+    if (limits_.bytes > 0 &&
+        channel_.process_.resident_bytes() > channel_.at_rest_ + limits_.bytes) {
       return channel_.fatal(Outcome::memory,
                             fmt::format("it took more than {} bytes", limits_.bytes));
     }

@@ -42,6 +42,8 @@ class Channel {
   // Whether it runs and waits for a request; one that died or spoke between two is of no use.
   bool ready();
   pid_t id() const { return process_.id(); }
+  // What the worker takes now, its framework imported, does not count against any limit.
+  void rest() { at_rest_ = process_.resident_bytes(); }
 
   // Tensors beside the messages: only after the worker has shown that it reads the same arena.
   std::string token() const { return token_; }
@@ -63,6 +65,7 @@ class Channel {
   std::string token_;
   std::string errors_;  // the end of what the worker wrote to its standard error
   std::uint64_t next_id_ = 1;
+  std::int64_t at_rest_ = 0;
   std::chrono::steady_clock::duration last_{};  // what the last exchange took
   bool shared_ = false, alive_ = true;
 };

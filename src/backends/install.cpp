@@ -23,11 +23,6 @@ constexpr const char* kStamp = "assay-fingerprint";
 // Old Pythons have no uv; these are the last tools that run on 3.6.
 constexpr const char* kOldTools[] = {"pip==21.3.1", "setuptools==59.6.0", "wheel==0.37.1"};
 
-// Behind a proxy with a certificate of its own the system's store is the one that knows it.
-std::vector<std::pair<std::string, std::string>> uv_variables() {
-  return {{"UV_SYSTEM_CERTS", "1"}, {"UV_NATIVE_TLS", "1"}, {"UV_NO_PROGRESS", "1"}};
-}
-
 Result<std::string> run(std::vector<std::string> arguments, double seconds) {
   return run_to_end({std::move(arguments), uv_variables()}, seconds);
 }

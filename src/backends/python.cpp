@@ -91,4 +91,9 @@ Result<std::string> find_python(const std::string& version) {
       version};
 }
 
+// Behind a proxy with a certificate of its own the system's store is the one that knows it.
+std::vector<std::pair<std::string, std::string>> uv_variables() {
+  return {{"UV_SYSTEM_CERTS", "1"}, {"UV_NATIVE_TLS", "1"}, {"UV_NO_PROGRESS", "1"}};
+}
+
 }  // namespace assay

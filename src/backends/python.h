@@ -2,6 +2,8 @@
 #pragma once
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "base/result.h"
 
@@ -13,5 +15,7 @@ Result<std::string> find_python(const std::string& version);
 
 // The program uv: $ASSAY_UV, in PATH, or where the source tree's set-up put it; empty if none.
 std::string find_uv();
+// With which it is started.
+std::vector<std::pair<std::string, std::string>> uv_variables();
 
 }  // namespace assay

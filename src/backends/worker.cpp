@@ -1,9 +1,11 @@
 #include "backends/worker.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <functional>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "generated/protocol.pb.h"
 
@@ -15,6 +17,23 @@ constexpr const char* kModel = "model";  // a worker holds one at a time
 Outcome to_outcome(const std::string& status) {
   if (status == "ok") return Outcome::ok;
   return status == "unsupported" ? Outcome::unsupported : Outcome::failed;
+}
+
+std::vector<std::pair<std::string, std::string>> to_variables(
+    const google::protobuf::RepeatedPtrField<std::string>& texts) {
+  std::vector<std::pair<std::string, std::string>> variables;
+  for (const std::string& text : texts) {
+    const auto sign = text.find('=');
+    if (sign != std::string::npos) {
+      variables.emplace_back(text.substr(0, sign), text.substr(sign + 1));
+    }
+  }
+  return variables;
+}
+
+// What a worker holds once a job's model is loaded.
+std::string key_of(const Job& job) {
+  return fmt::format("{}|{}", job.model.key(), fmt::join(job.disabled, ","));
 }
 
 }  // namespace
@@ -51,6 +70,7 @@ Result<std::unique_ptr<Worker>> Worker::start(const WorkerCommand& command,
     return Error{"environment", "it does not start: " + reply.message(), {}};
   }
   if (reply.shared()) worker->channel_.share();
+  worker->channel_.rest();
   worker->identity_ = {reply.framework(), reply.version(), reply.python()};
   return worker;
 }
@@ -62,6 +82,7 @@ Answer Worker::to_answer(const protocol::Reply& reply) const {
   answer.node = reply.node();
   answer.op = reply.op();
   answer.seconds = reply.seconds();
+  if (reply.status() == "restart") answer.restart = to_variables(reply.variables());
   for (const auto& [from, to] :
        {std::pair{&reply.values(), &answer.values}, std::pair{&reply.hidden(), &answer.hidden}}) {
     for (const protocol::Named& one : *from) {
@@ -78,22 +99,38 @@ Answer Worker::to_answer(const protocol::Reply& reply) const {
   return answer;
 }
 
-Answer Worker::load(const ModelSource& model, const WorkerLimits& limits) {
+bool Job::watches(const std::string& name) const {
+  const auto names = [&](const std::string& one) {
+    return one.ends_with('/') ? name.starts_with(one) : name == one;
+  };
+  return hidden && (watched.empty() || std::any_of(watched.begin(), watched.end(), names));
+}
+
+Answer Worker::load(const Job& job, const WorkerLimits& limits) {
   protocol::Request request;
   protocol::Reply reply;
   request.set_verb("load");
   request.set_model(kModel);
-  request.set_path(model.path);
-  request.set_bytes(model.bytes);
+  request.set_path(job.model.path);
+  request.set_bytes(job.model.bytes);
+  for (const std::string& name : job.disabled) request.add_disabled(name);
   loaded_.clear();
   if (auto trouble = channel_.exchange(request, reply, limits)) return *trouble;
-  if (reply.status() == "ok") loaded_ = model.key();
+  if (reply.status() == "ok") loaded_ = key_of(job);
   return to_answer(reply);
 }
 
+void Worker::put_inputs(const Job& job, protocol::Request& request) {
+  for (const auto& [name, value] : job.inputs) {
+    protocol::Named& input = *request.add_inputs();
+    input.set_name(name);
+    channel_.put(value, *input.mutable_value());
+  }
+}
+
 Answer Worker::run(const Job& job, const WorkerLimits& limits, bool keep) {
-  if (loaded_ != job.model.key()) {
-    if (Answer answer = load(job.model, limits); !answer.ok()) return answer;
+  if (loaded_ != key_of(job)) {
+    if (Answer answer = load(job, limits); !answer.ok()) return answer;
   }
   protocol::Request request;
   protocol::Reply reply;
@@ -102,11 +139,8 @@ Answer Worker::run(const Job& job, const WorkerLimits& limits, bool keep) {
   request.set_hidden(job.hidden);
   request.set_keep(keep);
   for (const std::string& name : job.outputs) request.add_outputs(name);
-  for (const auto& [name, value] : job.inputs) {
-    protocol::Named& input = *request.add_inputs();
-    input.set_name(name);
-    channel_.put(value, *input.mutable_value());
-  }
+  for (const std::string& name : job.watched) request.add_watched(name);
+  put_inputs(job, request);
   if (auto trouble = channel_.exchange(request, reply, limits)) return *trouble;
   return to_answer(reply);
 }
@@ -128,18 +162,14 @@ Answer Worker::fetch(const std::vector<std::string>& names, const WorkerLimits& 
 
 ScriptAnswer Worker::script(const Job& job, const VariableNames& names,
                             const WorkerLimits& limits) {
-  if (loaded_ != job.model.key()) {
-    if (Answer answer = load(job.model, limits); !answer.ok()) return {std::move(answer), {}};
+  if (loaded_ != key_of(job)) {
+    if (Answer answer = load(job, limits); !answer.ok()) return {std::move(answer), {}};
   }
   protocol::Request request;
   protocol::Reply reply;
   request.set_verb("script");
   request.set_model(kModel);
-  for (const auto& [name, value] : job.inputs) {
-    protocol::Named& input = *request.add_inputs();
-    input.set_name(name);
-    channel_.put(value, *input.mutable_value());
-  }
+  put_inputs(job, request);
   for (const auto& [name, variable] : names) {
     request.add_values(name);
     request.add_variables(variable);
@@ -155,6 +185,21 @@ ScriptAnswer Worker::script(const Job& job, const VariableNames& names,
   parts.from_model = script.model();
   parts.onnx = script.onnx();
   return {to_answer(reply), std::move(parts)};
+}
+
+Answer Worker::passes(const Job& job, const WorkerLimits& limits, PassList& found) {
+  protocol::Request request;
+  protocol::Reply reply;
+  request.set_verb("passes");
+  request.set_path(job.model.path);
+  request.set_bytes(job.model.bytes);
+  put_inputs(job, request);
+  loaded_.clear();  // listing may load the model in another way
+  if (auto trouble = channel_.exchange(request, reply, limits)) return *trouble;
+  const int changed = std::clamp(reply.changed(), 0, reply.passes_size());
+  found.changed.assign(reply.passes().begin(), reply.passes().begin() + changed);
+  found.others.assign(reply.passes().begin() + changed, reply.passes().end());
+  return to_answer(reply);
 }
 
 Result<OperatorList> Worker::operators(const std::vector<std::string>& names,

@@ -28,6 +28,19 @@ struct Job {
   NamedValues inputs{};
   std::vector<std::string> outputs{};  // that are wanted; none: all
   bool hidden = false;                 // the values of all nodes too
+  // Of those only these; one that ends in / is all that is below it. None: all.
+  std::vector<std::string> watched{};
+  std::vector<std::string> disabled{};  // passes of the backend's optimizer that stay away
+
+  bool watches(const std::string& name) const;
+};
+
+// In the place of all passes that a backend has.
+inline constexpr const char* kEveryPass = "*";
+
+// The passes of a backend's optimizer, as far as their names can be had.
+struct PassList {
+  std::vector<std::string> changed, others;  // a model, as it was loaded; and the rest
 };
 
 // The values of a graph's inputs, in its order, by name; absent ones are left out.
@@ -80,18 +93,21 @@ class Worker {
   Answer run_and_keep(const Job& job, const WorkerLimits& limits);
   Answer fetch(const std::vector<std::string>& names, const WorkerLimits& limits);
   ScriptAnswer script(const Job& job, const VariableNames& names, const WorkerLimits& limits);
+  // The passes of its optimizer, seen at the model. The answer says why not, if it is not ok.
+  Answer passes(const Job& job, const WorkerLimits& limits, PassList& found);
   // Which of the standard's operators it has.
   Result<OperatorList> operators(const std::vector<std::string>& names, const WorkerLimits& limits);
 
  private:
   explicit Worker(Channel channel) : channel_(std::move(channel)) {}
-  Answer load(const ModelSource& model, const WorkerLimits& limits);
+  Answer load(const Job& job, const WorkerLimits& limits);
   Answer run(const Job& job, const WorkerLimits& limits, bool keep);
+  void put_inputs(const Job& job, protocol::Request& request);
   Answer to_answer(const protocol::Reply& reply) const;
 
   Channel channel_;
   WorkerIdentity identity_;
-  std::string loaded_;  // the key of the model that the worker holds
+  std::string loaded_;  // what the worker holds: a model, and which passes were kept from it
 };
 
 }  // namespace assay

@@ -4,12 +4,18 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "cli/backend_list.h"
 #include "cli/command.h"
-#include "cli/compare_report.h"
-#include "cli/model.h"
+#include "cli/compare_backends.h"
+#include "cli/compare_files.h"
+#include "cli/compare_invalid.h"
+#include "cli/survey_report.h"
 #include "cli/terminal.h"
-#include "reproduce/findings.h"
-#include "tensor/npy.h"
+#include "compare/conformance.h"
+#include "compare/survey.h"
+#include "compare/test_set.h"
+#include "report/report_file.h"
+#include "validate/validate.h"
 
 namespace assay {
 namespace {
@@ -22,159 +28,80 @@ are each judged by the rounding bound of their node, on the backend's own inputs
 With labels (a class an instance, or the true values of the first output) the published distances
 are computed as well; without them the reference's outputs stand for the truth.
 
+With a second file the two are one network before and after a conversion: their weights are matched,
+then their inner values, and the first pair that differs is named, and whether weights or operators
+are to blame. The reference runs both, or --backends X, or --backends X,Y one each.
+
 Examples:
   assay compare model.onnx --backends reference,onnxruntime --random
   assay compare model.onnx --backends onnxruntime,torch --data digits.npz --labels labels.npy
-  assay compare model.onnx --backends onnxruntime,openvino --random --output suspects)";
+  assay compare model.onnx --backends onnxruntime,openvino --random --output suspects
+  assay compare model.onnx --backends reference,onnxruntime --random --report report.html
+  assay compare model.onnx --backends onnxruntime-1.20.1 --random --bisect onnxruntime 1.19..1.31
+  assay compare before.onnx after.onnx --random)";
 
-struct Options {
-  std::string model, labels, output;
-  std::vector<std::string> backends;
-  DataOptions data;
-  double worker_timeout = 600;
-};
-
-// As many instances at a time as the model takes.
-Result<std::vector<std::vector<Value>>> cut_into_pieces(const Graph& graph,
-                                                        const Options& options) {
-  Graph relaxed = graph;
-  std::int64_t taken = 0;  // instances that the model takes at once; 0: any number
-  for (NamedType& input : relaxed.inputs) {
-    if (!input.type.is_tensor() || !input.type.dims || input.type.dims->empty()) continue;
-    Dim& first = input.type.dims->front();
-    if (first.known()) taken = std::max<std::int64_t>(first.value, 1);
-    if (!options.data.inputs.empty()) first = Dim();
+Result<void> check_reports(const CompareRequest& request) {
+  for (const std::string& path : request.reports) {
+    if (Result<void> named = check_report_name(path); !named) return named;
   }
-  Result<std::vector<Value>> all = read_inputs(relaxed, options.data);
-  if (!all) return all.error();
-  std::int64_t count = 0;
-  for (const Value& value : *all) {
-    if (value.is_tensor() && value.tensor().rank() > 0) {
-      count = std::max(count, value.shape()[0]);
-    }
-  }
-  if (taken == 0 || count <= taken) return std::vector<std::vector<Value>>{*std::move(all)};
-  std::vector<std::vector<Value>> pieces;
-  for (std::int64_t start = 0; start + taken <= count; start += taken) {
-    std::vector<Value> piece;
-    for (const Value& value : *all) piece.push_back(slice_rows(value, start, taken, count));
-    pieces.push_back(std::move(piece));
-  }
-  return pieces;
-}
-
-Result<void> read_labels(const Options& options, Subject& subject) {
-  if (options.labels.empty()) return {};
-  Result<Tensor> labels = read_npy(options.labels);
-  if (!labels) return labels.error();
-  std::int64_t instances = 0;
-  for (const std::vector<Value>& piece : subject.pieces) {
-    for (const Value& value : piece) {
-      if (!value.is_tensor() || value.tensor().rank() == 0) continue;
-      instances += value.shape()[0];
-      break;
-    }
-  }
-  if (labels->rank() == 0 || labels->shape()[0] != instances) {
-    return Error{"usage",
-                 fmt::format("{}: {} labels for {} instances", options.labels,
-                             labels->rank() == 0 ? 0 : labels->shape()[0], instances),
-                 options.labels};
-  }
-  subject.labels = *std::move(labels);
   return {};
 }
 
-Result<std::vector<std::unique_ptr<Backend>>> open_all(const Options& options,
-                                                       const Common& common) {
-  BackendOptions how;
-  how.worker.threads = common.threads;
-  how.worker.seed = common.seed;
-  how.limits = {options.worker_timeout, common.memory_limit};
-  std::vector<std::unique_ptr<Backend>> backends;
-  for (const std::string& name : options.backends) {
-    Result<std::unique_ptr<Backend>> backend = open_backend(name, how);
-    if (!backend) return backend.error();
-    backends.push_back(*std::move(backend));
+Result<ExitCode> run_files(const CompareRequest& request, Report& report) {
+  if (!request.labels.empty()) {
+    return Error{"usage", "--labels is for one model on several backends", request.labels};
   }
-  return backends;
+  return compare_two_files(
+      {request.model, request.other, request.backends, request.data, request.worker_timeout},
+      report);
 }
 
-std::vector<PairMap> localise(const Comparison& comparison, const Graph& graph) {
-  std::vector<PairMap> maps;
-  const auto values_of = [&](const std::string& name) -> const NamedValues* {
-    for (const BackendRecord& record : comparison.backends) {
-      if (record.name == name && !record.watched.hidden.empty()) return &record.watched.hidden;
-    }
-    return nullptr;
-  };
-  for (const PairRow& pair : comparison.pairs) {
-    if (pair.metric != "bound") continue;
-    const NamedValues *a = values_of(pair.a), *b = values_of(pair.b);
-    if (a && b) maps.push_back({pair.a, pair.b, rate_map(graph, *a, *b)});
+Result<ExitCode> run_model(const CompareRequest& request, Report& report) {
+  Result<Model> read = read_model(request.model);
+  if (!read) return read.error();
+  auto model = std::make_shared<const Model>(*std::move(read));
+  if (const ValidationResult validation = validate(*model); !validation.valid()) {
+    return compare_invalid_model({model_file(request.model), *model, validation, request.backends,
+                                  request.data, request.worker_timeout},
+                                 report);
   }
-  return maps;
+  const Result<Subject> subject = read_subject(request, std::move(model));
+  if (!subject) return subject.error();
+  return compare_backends(request, *subject, report);
 }
 
-// Puts each suspect into a folder of its own.
-Result<std::vector<std::string>> write_tests(const std::vector<ComparisonFinding>& findings,
-                                             const std::filesystem::path& folder) {
-  std::vector<std::string> written;
-  for (std::size_t i = 0; i < findings.size(); ++i) {
-    written.emplace_back();
-    if (folder.empty() || !findings[i].suspect) continue;
-    const std::filesystem::path target =
-        folder / fmt::format("F{}_{}", i + 1, findings[i].suspect->model.graph.name);
-    if (Result<void> done = write_backend_test(*findings[i].suspect, target); !done) {
-      return done.error();
-    }
-    written.back() = target.string();
-  }
-  return written;
-}
-
-Result<ExitCode> run(Options& options, Report& report) {
-  options.data.seed = report.common().seed;
-  Result<std::shared_ptr<const Model>> model = read_valid_model(options.model);
-  if (!model) return model.error();
-  Subject subject;
-  subject.model = *model;
-  std::error_code ignored;
-  subject.path = std::filesystem::is_directory(options.model, ignored)
-                     ? options.model + "/model.onnx"
-                     : options.model;
-  Result<std::vector<std::vector<Value>>> pieces = cut_into_pieces((*model)->graph, options);
-  if (!pieces) return pieces.error();
-  subject.pieces = *std::move(pieces);
-  if (Result<void> labels = read_labels(options, subject); !labels) return labels.error();
-  Result<std::vector<std::unique_ptr<Backend>>> backends = open_all(options, report.common());
+Result<ExitCode> run_survey(const CompareRequest& request, Report& report) {
+  const Result<std::vector<std::filesystem::path>> folders = find_tests(request.model);
+  if (!folders) return folders.error();
+  Result<std::vector<std::unique_ptr<Backend>>> backends =
+      open_backends(request.backends, backend_options(report.common(), request.worker_timeout));
   if (!backends) return backends.error();
+  const std::vector<std::filesystem::path> chosen = sample({*folders, {}}, request.sample).folders;
+  SurveyReport told;
   ProgressLine progress("compare");
-  std::size_t step = 0;
-  Result<Comparison> comparison =
-      compare(subject, *backends, report.common().seed, [&](const std::string& what) {
-        progress.show(step++, subject.pieces.size() + 2 * backends->size(), what);
-      });
-  if (!comparison) return comparison.error();
-  if (!options.output.empty()) suspect_whole_models(subject, *comparison);
-  Result<std::vector<std::string>> tests = write_tests(comparison->findings, options.output);
-  if (!tests) return tests.error();
-  std::vector<Reproduction> scripts = reproduce_findings(
-      comparison->findings, *tests, *backends, {report.common().seed, options.worker_timeout});
-  const ComparisonReport told{*comparison, (*model)->graph, localise(*comparison, (*model)->graph),
-                              *std::move(tests), std::move(scripts)};
-  fill_document(told, report.document);
-  report.text = to_page(told);
-  const bool inconsistent = std::any_of(comparison->pairs.begin(), comparison->pairs.end(),
-                                        [](const PairRow& pair) { return pair.inconsistent(); });
-  return inconsistent || !comparison->findings.empty() ? ExitCode::found : ExitCode::clean;
+  survey(chosen, *backends, report.common().seed, [&](const SurveyCase& one) {
+    progress.show(told.cases(), chosen.size(), one.id);
+    told.add(one);
+  });
+  told.finish(report.document, report.text);
+  return told.found() ? ExitCode::found : ExitCode::clean;
+}
+
+Result<ExitCode> run(CompareRequest& request, Report& report) {
+  request.data.seed = report.common().seed;
+  if (Result<void> named = check_reports(request); !named) return named.error();
+  if (!request.other.empty()) return run_files(request, report);
+  if (request.backends.empty()) {
+    return Error{"usage", "--backends is needed: what runs the model", "--backends"};
+  }
+  return request.tests ? run_survey(request, report) : run_model(request, report);
 }
 
 Action configure(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<CompareRequest>();
   app.add_option("MODEL", options->model, "The model")->required()->type_name("");
+  app.add_option("OTHER", options->other, "Another file of the same network")->type_name("");
   app.add_option("--backends", options->backends, "What runs it, with commas between")
-      ->required()
       ->delimiter(',')
       ->type_name("A,B,…");
   app.add_option("--data,--inputs", options->data.inputs, "Data, as for run")
@@ -182,10 +109,31 @@ Action configure(CLI::App& app) {
       ->type_name("DATA");
   app.add_option("--labels", options->labels, "The truth: a class an instance, or values")
       ->type_name("L.npy");
+  app.add_option("--rtol", options->relative, "Relative tolerance in the place of the bound")
+      ->allow_extra_args(false)
+      ->type_name("[OUTPUT=]N");
+  app.add_option("--atol", options->absolute, "Absolute tolerance in the place of the bound")
+      ->allow_extra_args(false)
+      ->type_name("[OUTPUT=]N");
+  app.add_option("--metric", options->metrics, "bound, mad, class, l2 or cosine")
+      ->allow_extra_args(false)
+      ->type_name("[OUTPUT=]METRIC");
+  app.add_flag("--tests", options->tests,
+               "MODEL is a folder of ONNX backend tests: compare on each, with its own data");
+  app.add_option("--sample", options->sample, "With --tests: about so many of them, spread evenly")
+      ->type_name("N");
   app.add_flag("--random", options->data.random, "Draw the inputs that are not given");
   app.add_option("--output", options->output,
                  "Write each suspect there, as an ONNX backend test and as a script")
       ->type_name("FOLDER");
+  app.add_option("--report", options->reports,
+                 "Write a report there: .html (a page), .sarif or .xml (JUnit)")
+      ->allow_extra_args(false)
+      ->type_name("FILE");
+  app.add_option("--bisect", options->bisect,
+                 "Name the first bad and the first good release, installing what that takes")
+      ->expected(2)
+      ->type_name("BACKEND A..B");
   app.add_option("--worker-timeout", options->worker_timeout,
                  "Most seconds that a worker may take for a run (default: 600)")
       ->type_name("SECONDS");

@@ -64,7 +64,8 @@ Result<ExitCode> write_tests(const TestSet& tests, const std::string& folder, Re
   for (const TextCase& one : tests.cases) {
     const std::string stem = std::filesystem::path(one.file).stem().string();
     const auto target = std::filesystem::path(folder) / fmt::format("{}_{}", stem, one.name);
-    if (Result<void> written = write_backend_test(to_test(one), target); !written) return written.error();
+    if (Result<void> written = write_backend_test(to_test(one), target); !written)
+      return written.error();
   }
   report.text = fmt::format("wrote {} tests to {}\n", tests.cases.size(), folder);
   report.document["written"] = tests.cases.size();

@@ -114,16 +114,14 @@ Result<void> judge_recorded(const Options& options, const Evaluator& evaluator,
                             const std::vector<Value>& inputs, std::uint64_t seed,
                             RunOutcome& outcome) {
   if (options.judge.empty()) return {};
-  const Profile* profile = profile_of(options.profile);
+  const Arithmetic* profile = profile_of(options.profile);
   if (!profile && !options.profile.empty()) {
     return Error{"usage", fmt::format("there is no profile of {}", options.profile),
                  options.profile};
   }
   const Result<std::map<std::string, Tensor>> recorded = read_values(options.judge);
   if (!recorded) return recorded.error();
-  set_profile(profile);
-  Result<std::vector<Judgement>> judgements = judge(evaluator, inputs, *recorded, seed);
-  set_profile(nullptr);
+  Result<std::vector<Judgement>> judgements = judge(evaluator, inputs, *recorded, seed, profile);
   if (!judgements) return judgements.error();
   outcome.judgements = *std::move(judgements);
   return {};

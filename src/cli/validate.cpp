@@ -6,6 +6,7 @@
 
 #include "cli/baseline.h"
 #include "cli/command.h"
+#include "cli/finding_json.h"
 #include "cli/model.h"
 #include "cli/terminal.h"
 #include "graph/names.h"
@@ -31,12 +32,6 @@ struct Options {
   std::string baseline;
   std::string fail_on = "error";
 };
-
-Json to_json(const Finding& finding) {
-  return {{"layer", finding.layer},     {"class", finding.operator_name}, {"kind", finding.kind},
-          {"rule", finding.rule},       {"expected", finding.expected},   {"found", finding.found},
-          {"badness", finding.badness}, {"message", finding.message}};
-}
 
 void fill_document(const Options& options, const ValidationResult& result, Json& document) {
   document["model"] = options.model;

@@ -1,13 +1,10 @@
 #include "cli/value_report.h"
 
-#include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include <fmt/format.h>
 
 #include "graph/names.h"
-#include "tensor/convert.h"
 
 namespace assay {
 namespace {
@@ -75,12 +72,6 @@ std::string few_elements(const Tensor& tensor) {
   return text;
 }
 
-bool has_statistics(ElementType type) {
-  const Domain domain = domain_of(type);
-  return domain == Domain::real || domain == Domain::signed_integer ||
-         domain == Domain::unsigned_integer;
-}
-
 std::string statistics_text(const Tensor& tensor, const Style& style) {
   const Statistics s = statistics_of(tensor);
   std::string text;
@@ -94,12 +85,6 @@ std::string statistics_text(const Tensor& tensor, const Style& style) {
 }
 
 }  // namespace
-
-Json number_json(double value) {
-  if (std::isnan(value)) return "NaN";
-  if (std::isinf(value)) return value > 0 ? "Infinity" : "-Infinity";
-  return value;
-}
 
 Json to_json(const Tensor& tensor) {
   Json result = {{"dtype", short_name(tensor.type())}, {"shape", tensor.shape()}};
@@ -134,34 +119,6 @@ Json to_json(const Value& value) {
       break;
   }
   return nullptr;
-}
-
-Statistics statistics_of(const Tensor& tensor) {
-  Statistics result;
-  result.count = tensor.size();
-  result.smallest = std::numeric_limits<double>::infinity();
-  result.largest = -result.smallest;
-  double sum = 0;
-  std::vector<double> piece(4096);
-  for (std::int64_t begin = 0; begin < tensor.size(); begin += 4096) {
-    const std::int64_t end = std::min<std::int64_t>(begin + 4096, tensor.size());
-    to_doubles(tensor, begin, end, piece.data());
-    for (std::int64_t i = 0; i < end - begin; ++i) {
-      const double x = piece[static_cast<std::size_t>(i)];
-      if (std::isnan(x)) {
-        ++result.nan;
-      } else if (std::isinf(x)) {
-        ++result.infinite;
-      } else {
-        result.smallest = std::min(result.smallest, x);
-        result.largest = std::max(result.largest, x);
-        sum += x;
-      }
-    }
-  }
-  const std::int64_t finite = result.count - result.nan - result.infinite;
-  if (finite > 0) result.mean = sum / static_cast<double>(finite);
-  return result;
 }
 
 std::vector<std::string> value_cells(const Value& value, const Style& style) {

@@ -9,6 +9,7 @@
 #include "base/result.h"
 #include "cli/terminal.h"
 #include "graph/value.h"
+#include "report/numbers.h"
 #include "tensor/npy.h"
 
 namespace assay {
@@ -19,15 +20,6 @@ inline constexpr std::int64_t kMostInline = 1000;  // elements that a JSON docum
 // "-Infinity".
 nlohmann::ordered_json to_json(const Value& value);
 nlohmann::ordered_json to_json(const Tensor& tensor);
-// One number, or such a string.
-nlohmann::ordered_json number_json(double value);
-
-// The smallest, largest and mean finite element, and how many are not finite.
-struct Statistics {
-  std::int64_t count = 0, nan = 0, infinite = 0;
-  double smallest = 0, largest = 0, mean = 0;
-};
-Statistics statistics_of(const Tensor& tensor);  // real, integer and boolean types
 
 // Cells of a row of a table: type and shape, then elements if they are few, else statistics.
 std::vector<std::string> value_cells(const Value& value, const Style& style);

@@ -1,12 +1,17 @@
 #include "compare/comparison.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 
 #include <fmt/format.h>
 
+#include "compare/change.h"
+#include "compare/labels.h"
+#include "compare/look.h"
 #include "compare/pairs.h"
+#include "compare/turned.h"
 #include "semantics/nonfinite.h"
 
 namespace assay {
@@ -19,22 +24,9 @@ Job make_job(const Subject& subject, std::size_t piece, bool hidden) {
   return job;
 }
 
-std::string kind_of(const Answer& answer) {
-  switch (answer.outcome) {
-    case Outcome::hung:
-      return "hang";
-    case Outcome::memory:
-      return "memory";
-    case Outcome::crashed:
-      return "crash";
-    default:
-      return answer.outcome == Outcome::unsupported ? "unsupported" : "valid-refused";
-  }
-}
-
 ComparisonFinding refusal(const BackendRecord& record, const Answer& answer) {
   ComparisonFinding finding;
-  finding.kind = kind_of(answer);
+  finding.kind = finding_kind(answer.outcome);
   finding.backend = record.name;
   finding.node = answer.node;
   finding.op = answer.op;
@@ -105,35 +97,11 @@ void add_suspects(const Model& model, const BackendRecord& record,
     finding.op = one.op;
     finding.detail = one.detail;
     finding.variant = one.variant;
-    const bool known = one.variant && one.variant->kind == Variant::Kind::difference;
-    finding.verdict = known ? Verdict::difference : Verdict::defect;
+    finding.profile = one.profile;
+    finding.verdict = one.verdict;
     finding.suspect = cut_out(one.node, one.inputs, model);
     findings.push_back(std::move(finding));
   }
-}
-
-// The first output that two answers of one backend differ in by more than rounding allows.
-struct Change {
-  std::string output;
-  std::size_t element = 0;
-  double excess = 0;
-};
-
-std::optional<Change> change_between(const Comparison& comparison, const Graph& graph,
-                                     const Answer& before, const Answer& after) {
-  for (std::size_t i = 0; i < graph.outputs.size(); ++i) {
-    const Value* first = before.find(graph.outputs[i].name);
-    const Value* second = after.find(graph.outputs[i].name);
-    Spread around = comparison.spreads[comparison.piece][i];
-    const bool comparable = first && second && first->is_tensor() && second->is_tensor() &&
-                            first->shape() == around.value.shape();
-    if (!comparable) continue;
-    around.value = *first;
-    Change change{graph.outputs[i].name};
-    change.excess = around.excess(*second, &change.element);
-    if (change.excess > 1) return change;
-  }
-  return std::nullopt;
 }
 
 // Outputs that change beyond rounding when inner values are asked for: a pass of the backend's
@@ -142,47 +110,132 @@ void add_change(const Subject& subject, Backend& backend, const BackendRecord& r
                 Comparison& comparison) {
   const Graph& graph = subject.model->graph;
   const Answer& plain = record.plain[comparison.piece];
-  const auto watched = change_between(comparison, graph, plain, record.watched);
+  const std::vector<Spread>& spreads = comparison.spreads[comparison.piece];
+  const auto watched = change_between(spreads, graph, plain, record.watched);
   if (!watched) return;
   const Answer again = backend.run(make_job(subject, comparison.piece, false));
-  const auto repeated = change_between(comparison, graph, plain, again);
+  const auto repeated = change_between(spreads, graph, plain, again);
   const Change& change = repeated ? *repeated : *watched;
   ComparisonFinding finding;
   finding.kind = repeated ? "nondeterminism" : "optimiser";
   finding.backend = record.name;
   finding.node = change.output;
   finding.verdict = repeated ? Verdict::defect : Verdict::optimiser;
-  finding.detail = fmt::format(
-      "output {} changes when {}, at element {} by {:.3g} times what "
-      "rounding allows",
-      change.output, repeated ? "the same is run again" : "inner values are watched",
-      change.element, change.excess);
+  finding.detail =
+      fmt::format("output {} changes when {}, {}", change.output,
+                  repeated ? "the same is run again" : "inner values are watched",
+                  change.form ? std::string("in type or shape")
+                              : fmt::format("at element {} by {:.3g} times what rounding allows",
+                                            change.element, change.excess));
   comparison.findings.push_back(std::move(finding));
 }
 
-void look_inside(const Subject& subject, const Evaluator& evaluator, Backend& backend,
-                 std::uint64_t seed, Comparison& comparison, BackendRecord& record) {
-  record.watched = backend.run(make_job(subject, comparison.piece, true));
-  if (!record.watched.ok()) {
-    comparison.findings.push_back(refusal(record, record.watched));
-    return;
-  }
-  set_profile(profile_of(record.framework));
-  Result<std::vector<Judgement>> judged =
-      judge(evaluator, subject.pieces[comparison.piece], tensors_of(record.watched), seed);
-  set_profile(nullptr);
+// Whether the user's tolerances hold for every output, so that inner values do not matter.
+bool tolerated(const Subject& subject, const Comparison& comparison, const BackendRecord& record) {
+  const Graph& graph = subject.model->graph;
+  const bool given =
+      std::all_of(graph.outputs.begin(), graph.outputs.end(),
+                  [&](const NamedType& output) { return subject.criteria.tolerates(output.name); });
+  return given && excess_of(comparison, graph, record, comparison.piece) <= 1;
+}
+
+// How many bytes of inner values may be here at once: each backend's, and what judging makes of
+// them.
+std::uint64_t most_bytes(std::size_t backends) { return memory_limit() / (8 * (backends + 1)); }
+
+void judge_look(const Subject& subject, const Evaluator& evaluator, const Look& look,
+                const Comparison& comparison, const Answer& answer, std::uint64_t seed,
+                BackendRecord& record) {
+  const std::map<std::string, Tensor> shown = tensors_of(answer);
+  const std::vector<bool> only = nodes_to_judge(subject.model->graph, look, shown);
+  Result<std::vector<Judgement>> judged = judge(evaluator, subject.pieces[comparison.piece], shown,
+                                                seed, profile_of(record.name), &only);
   if (!judged) return;
-  record.judged = *std::move(judged);
-  add_suspects(*subject.model, record, comparison.findings);
-  add_change(subject, backend, record, comparison);
+  std::move(judged->begin(), judged->end(), std::back_inserter(record.judged));
+}
+
+// Asks a backend for the values of a look, and judges them; none if it does not answer.
+std::optional<Answer> look_at(const Subject& subject, const Evaluator& evaluator, const Look& look,
+                              Backend& backend, std::uint64_t seed, Comparison& comparison,
+                              BackendRecord& record) {
+  Job job = make_job(subject, comparison.piece, true);
+  job.watched = look.watched;
+  Answer answer = backend.run(job);
+  if (!answer.ok()) {
+    record.looked_into = false;
+    comparison.findings.push_back(refusal(record, answer));
+    return std::nullopt;
+  }
+  if (record.name != "reference") {
+    judge_look(subject, evaluator, look, comparison, answer, seed, record);
+  }
+  return answer;
+}
+
+void look_inside(const Subject& subject, const Evaluator& evaluator, const std::vector<Look>& looks,
+                 std::vector<std::unique_ptr<Backend>>& backends, const ComparisonOptions& options,
+                 Comparison& comparison) {
+  for (std::size_t number = 0; number < looks.size(); ++number) {
+    std::vector<std::optional<Answer>> answers(backends.size());
+    Shown shown(backends.size(), nullptr);
+    for (std::size_t i = 0; i < backends.size(); ++i) {
+      BackendRecord& record = comparison.backends[i];
+      if (!record.alive || !record.looked_into) continue;
+      options.progress(
+          fmt::format("looking into {}, {} of {}", record.name, number + 1, looks.size()));
+      answers[i] = look_at(subject, evaluator, looks[number], *backends[i], options.seed,
+                           comparison, record);
+      if (!answers[i]) continue;
+      shown[i] = &answers[i]->hidden;
+      if (number > 0) answers[i]->values.clear();  // the same outputs again
+    }
+    options.shown(shown);
+    for (std::size_t i = 0; i < backends.size(); ++i) {
+      if (!answers[i] || number > 0) continue;
+      if (looks.size() > 1) answers[i]->hidden.clear();
+      comparison.backends[i].watched = *std::move(answers[i]);
+    }
+  }
+}
+
+bool is_suspected(const Comparison& comparison, const std::string& backend) {
+  return std::any_of(comparison.findings.begin(), comparison.findings.end(),
+                     [&](const ComparisonFinding& one) { return one.backend == backend; });
+}
+
+// A pair that lies apart, of which no node of either side is wrong: decisions that rounding turned
+// explain it, where all inner values are at hand.
+void explain_by_decisions(const Subject& subject, const Evaluator& evaluator, std::uint64_t seed,
+                          Comparison& comparison) {
+  const auto record_of = [&](const std::string& name) {
+    return std::find_if(comparison.backends.begin(), comparison.backends.end(),
+                        [&](const BackendRecord& one) { return one.name == name; });
+  };
+  for (PairRow& row : comparison.pairs) {
+    const auto a = record_of(row.a), b = record_of(row.b);
+    const bool open = row.inconsistent() && subject.pieces.size() == 1 && !subject.labels &&
+                      !a->watched.hidden.empty() && !b->watched.hidden.empty() &&
+                      !is_suspected(comparison, row.a) && !is_suspected(comparison, row.b);
+    if (!open) continue;
+    const Result<std::vector<std::string>> turned = turned_layers(
+        evaluator, subject.pieces.front(), tensors_of(a->watched), tensors_of(b->watched), seed);
+    if (turned) row.turned = *turned;
+  }
 }
 
 }  // namespace
 
-std::string_view to_text(Verdict verdict) {
-  static constexpr std::string_view kNames[] = {"precision", "difference", "optimiser", "defect",
-                                                "unsupported"};
-  return kNames[static_cast<std::size_t>(verdict)];
+std::string_view finding_kind(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::hung:
+      return "hang";
+    case Outcome::memory:
+      return "memory";
+    case Outcome::crashed:
+      return "crash";
+    default:
+      return outcome == Outcome::unsupported ? "unsupported" : "valid-refused";
+  }
 }
 
 const Value* BackendRecord::output(std::size_t piece, const std::string& name) const {
@@ -198,31 +251,46 @@ std::int64_t Comparison::unique() const {
 }
 
 Result<Comparison> compare(const Subject& subject, std::vector<std::unique_ptr<Backend>>& backends,
-                           std::uint64_t seed, const ComparisonProgress& progress) {
+                           const ComparisonOptions& options) {
   Comparison comparison;
+  const Graph& graph = subject.model->graph;
   Result<std::unique_ptr<Evaluator>> evaluator = Evaluator::make(subject.model);
   if (!evaluator) return evaluator.error();
+  ValueSizes sizes(graph.nodes.size());
   for (std::size_t i = 0; i < subject.pieces.size(); ++i) {
-    progress(fmt::format("what rounding allows, {} of {}", i + 1, subject.pieces.size()));
-    Result<std::vector<Spread>> spread = rounding_spread(**evaluator, subject.pieces[i], seed);
+    options.progress(fmt::format("what rounding allows, {} of {}", i + 1, subject.pieces.size()));
+    SpreadObserver observer;
+    if (i == 0) observer.exact = [&](const Evaluated& one) { sizes.observe(one); };
+    Result<std::vector<Spread>> spread =
+        rounding_spread(**evaluator, subject.pieces[i], options.seed, observer);
     if (!spread) return spread.error();
     comparison.spreads.push_back(*std::move(spread));
+    apply(subject.criteria, subject.model->graph, comparison.spreads.back());
+  }
+  if (Result<void> right = check_labels(subject.labels, subject.criteria, comparison.spreads);
+      !right) {
+    return right.error();
   }
   for (const std::unique_ptr<Backend>& backend : backends) {
-    progress(fmt::format("running {}", backend->name()));
+    options.progress(fmt::format("running {}", backend->name()));
     BackendRecord record{backend->name(), backend->identity().framework,
                          backend->identity().version};
     run_plain(subject, *backend, record, comparison.findings);
     comparison.backends.push_back(std::move(record));
   }
-  comparison.piece = worst_piece(comparison, subject.model->graph);
+  comparison.piece = worst_piece(comparison, graph);
+  look_inside(subject, **evaluator, plan_looks(graph, sizes.bytes(), most_bytes(backends.size())),
+              backends, options, comparison);
   for (std::size_t i = 0; i < backends.size(); ++i) {
-    BackendRecord& record = comparison.backends[i];
-    if (!record.alive || record.name == "reference") continue;
-    progress(fmt::format("looking into {}", record.name));
-    look_inside(subject, **evaluator, *backends[i], seed, comparison, record);
+    const BackendRecord& record = comparison.backends[i];
+    if (!record.alive || !record.looked_into || record.name == "reference") continue;
+    if (!tolerated(subject, comparison, record)) {
+      add_suspects(*subject.model, record, comparison.findings);
+    }
+    add_change(subject, *backends[i], record, comparison);
   }
   comparison.pairs = compare_pairs(subject, comparison);
+  explain_by_decisions(subject, **evaluator, options.seed, comparison);
   return comparison;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "backends/backend.h"
+#include "compare/criteria.h"
 #include "compare/distance.h"
 #include "compare/judge.h"
 #include "compare/spread.h"
@@ -21,16 +22,18 @@ struct Subject {
   std::string path;                        // where the model's file is
   std::vector<std::vector<Value>> pieces;  // inputs, in the order of the graph's
   std::optional<Tensor> labels;            // a class an instance, or the true first output
+  Criteria criteria{};                     // where they are not the bound
 };
 
-enum class Verdict : std::uint8_t { precision, difference, optimiser, defect, unsupported };
-std::string_view to_text(Verdict verdict);
+// What a backend that did not run a valid model is a finding of: "crash", "valid-refused", …
+std::string_view finding_kind(Outcome outcome);
 
 struct ComparisonFinding {
   std::string kind;  // inconsistency, nan, crash, hang, memory, optimiser, invalid-accepted, …
   std::string backend, node, op, detail;
   Verdict verdict = Verdict::defect;
   const Variant* variant = nullptr;
+  std::string_view profile{};  // the other precision that explains it
   int signal = 0;
   std::vector<std::string> passes{};     // of the backend's optimiser, that cure it
   bool any_pass = true;                  // each of them alone does; else all together
@@ -41,9 +44,10 @@ struct ComparisonFinding {
 struct BackendRecord {
   std::string name, framework, version;
   std::vector<Answer> plain{};      // of each piece, unwatched
-  Answer watched{};                 // of the piece that is looked into
+  Answer watched{};                 // of the piece that is looked into; hidden if all fits
   std::vector<Judgement> judged{};  // the watched values, each by its node's bound
   bool alive = true;                // it has answered every piece
+  bool looked_into = true;          // and what it was asked of its inner values
 
   const Value* output(std::size_t piece, const std::string& name) const;
 };
@@ -53,8 +57,12 @@ struct PairRow {
   double threshold = 0, largest = 0;
   std::int64_t triggering = 0, instances = 0;
   std::vector<std::int64_t> pattern;
+  std::string output{};   // that the metric is about; the bound's is about all
+  std::int64_t ties = 0;  // elements that differ where rounding decides
+  // Why it is not inconsistent though instances trigger: decisions that rounding turned, by layer.
+  std::vector<std::string> turned{};
   double relative = 0, absolute = 0;  // tolerances that the pair would need
-  bool inconsistent() const { return triggering > 0; }
+  bool inconsistent() const { return triggering > 0 && turned.empty(); }
 };
 
 struct Comparison {
@@ -66,9 +74,20 @@ struct Comparison {
   std::int64_t unique() const;  // inconsistencies with different patterns
 };
 
+// Inner values of some of the nodes, an element a backend; null: it has shown none.
+using Shown = std::vector<const NamedValues*>;
+
 using ComparisonProgress = std::function<void(const std::string& what)>;
+
+struct ComparisonOptions {
+  std::uint64_t seed = 0;
+  ComparisonProgress progress = [](const std::string&) {};
+  // Is told of all inner values, of as many nodes at a time as fit into memory.
+  std::function<void(const Shown&)> shown = [](const Shown&) {};
+};
+
 // Never fails because of a backend: what goes wrong there is a finding.
 Result<Comparison> compare(const Subject& subject, std::vector<std::unique_ptr<Backend>>& backends,
-                           std::uint64_t seed, const ComparisonProgress& progress);
+                           const ComparisonOptions& options);
 
 }  // namespace assay

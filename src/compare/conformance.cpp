@@ -250,6 +250,15 @@ Result<std::vector<fs::path>> find_tests(const fs::path& path) {
   return found;
 }
 
+Result<std::vector<std::vector<Value>>> read_test_inputs(const fs::path& folder,
+                                                         const Graph& graph) {
+  Result<std::vector<DataSet>> sets = read_data(folder, graph);
+  if (!sets) return sets.error();
+  std::vector<std::vector<Value>> inputs;
+  for (DataSet& data : *sets) inputs.push_back(place_inputs(graph, std::move(data.inputs)));
+  return inputs;
+}
+
 CaseResult run_backend_test(const fs::path& folder, std::uint64_t seed, Backend* backend) {
   CaseResult result;
   result.id = folder.filename().string();

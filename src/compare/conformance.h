@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "base/result.h"
+#include "graph/graph.h"
+#include "graph/value.h"
 
 namespace assay {
 
@@ -37,6 +39,11 @@ Result<std::vector<std::filesystem::path>> find_tests(const std::filesystem::pat
 // On a backend; without one, on the reference of this process.
 CaseResult run_backend_test(const std::filesystem::path& folder, std::uint64_t seed,
                             Backend* backend = nullptr);
+
+// The inputs of each data set of a backend test, in the order of the graph's; absent ones have an
+// initialiser.
+Result<std::vector<std::vector<Value>>> read_test_inputs(const std::filesystem::path& folder,
+                                                         const Graph& graph);
 
 // What a backend answered instead of values, as the status of a case.
 struct Answer;

@@ -1,13 +1,17 @@
 #include "compare/distance.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <limits>
 
 namespace assay {
 namespace {
 
 constexpr int kFirst = 5;
 constexpr std::size_t kMadBins = 5;
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr std::array<std::string_view, 5> kNames = {"bound", "mad", "class", "l2", "cosine"};
 
 double score(std::span<const double> output, std::int64_t label) {
   const double own = output[static_cast<std::size_t>(label)];
@@ -29,10 +33,12 @@ double mean_difference(std::span<const double> output, std::span<const double> t
 
 }  // namespace
 
-std::string_view to_text(Metric metric) { return metric == Metric::mad ? "mad" : "class"; }
+std::string_view to_text(Metric metric) { return kNames[static_cast<std::size_t>(metric)]; }
 
-double threshold_of(Metric metric) {
-  return metric == Metric::mad ? kMadThreshold : kClassThreshold;
+std::optional<Metric> find_metric(std::string_view text) {
+  const auto found = std::find(kNames.begin(), kNames.end(), text);
+  if (found == kNames.end()) return std::nullopt;
+  return static_cast<Metric>(found - kNames.begin());
 }
 
 double class_distance(std::span<const double> a, std::span<const double> b, std::int64_t label) {
@@ -49,12 +55,40 @@ double mad_distance(std::span<const double> a, std::span<const double> b,
   return first + second == 0 ? 0 : std::abs(first - second) / (first + second);
 }
 
-std::vector<std::int64_t> pattern_of(Metric metric, std::span<const double> distances) {
-  std::vector<std::int64_t> bins(metric == Metric::mad ? kMadBins : 17, 0);
+double l2_distance(std::span<const double> a, std::span<const double> b,
+                   std::span<const double> truth) {
+  double apart = 0, size = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    if (a[i] != b[i] && !(std::isnan(a[i]) && std::isnan(b[i]))) {
+      apart += (a[i] - b[i]) * (a[i] - b[i]);
+    }
+    if (std::isfinite(truth[i])) size += truth[i] * truth[i];
+  }
+  if (apart == 0) return 0;
+  return std::isfinite(apart) && size > 0 ? std::sqrt(apart / size) : kInfinity;
+}
+
+double cosine_distance(std::span<const double> a, std::span<const double> b) {
+  double product = 0, first = 0, second = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    product += a[i] * b[i];
+    first += a[i] * a[i];
+    second += b[i] * b[i];
+  }
+  if (first == 0 && second == 0) return 0;
+  const double cosine = product / std::sqrt(first) / std::sqrt(second);
+  if (!std::isnan(cosine)) return std::max(0.0, 1 - cosine);
+  // What is no number has no direction; two of the same kind are as good as equal.
+  return std::isfinite(first) == std::isfinite(second) && first != 0 && second != 0 ? 0 : 2;
+}
+
+std::vector<std::int64_t> pattern_of(Metric metric, std::span<const double> distances,
+                                     double threshold) {
+  const bool mad = metric == Metric::mad, ranks = metric == Metric::class_rank;
+  std::vector<std::int64_t> bins(mad ? kMadBins : ranks ? 17 : 2, 0);
   for (const double distance : distances) {
-    const auto place =
-        static_cast<std::size_t>(metric == Metric::mad ? distance * kMadBins : distance);
-    ++bins[std::min(place, bins.size() - 1)];
+    const double place = mad ? distance * kMadBins : ranks ? distance : distance > threshold;
+    ++bins[std::min(static_cast<std::size_t>(place), bins.size() - 1)];
   }
   return bins;
 }

@@ -2,8 +2,11 @@
 
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include <fmt/format.h>
+
+#include "compare/explain.h"
 
 namespace assay {
 namespace {
@@ -16,6 +19,14 @@ double excess_of(double expected, double error, double found) {
     return 0;
   const double difference = std::abs(expected - found);
   return std::isnan(difference) || error == 0 ? kInfinity : difference / error;
+}
+
+}  // namespace
+
+VerdictCounts count_verdicts(const std::vector<Judgement>& judgements) {
+  VerdictCounts counts;
+  for (const Judgement& one : judgements) ++counts[one.verdict];
+  return counts;
 }
 
 Judgement judge_output(const Value& bounded, const Tensor& found) {
@@ -46,63 +57,36 @@ Judgement judge_output(const Value& bounded, const Tensor& found) {
   return result;
 }
 
-// Whether two bounded values lie apart somewhere, by more than both bounds.
-bool lie_apart(const Value& a, const Value& b) {
-  if (a.type() != b.type() || a.shape() != b.shape()) return true;
-  const std::vector<double> first = a.tensor().reals(), second = b.tensor().reals();
-  for (std::size_t i = 0; i < first.size(); ++i) {
-    const double room = (a.errors() ? (*a.errors())[i] : 0) + (b.errors() ? (*b.errors())[i] : 0);
-    if (excess_of(first[i], room, second[i]) > 1) return true;
-  }
-  return false;
-}
-
-const Variant* explain(const Evaluated& evaluated, std::size_t output, const Tensor& found) {
-  const PlannedNode& planned = evaluated.node;
-  const ElementType type = evaluated.outputs[output].type();
-  const bool numbers = type != ElementType::string && domain_of(type) != Domain::complex;
-  if (!planned.found.entry || planned.function || !numbers) return nullptr;
-  for (const Variant& variant : planned.found.entry->variants) {
-    const Result<std::vector<Value>> other =
-        evaluate_node(planned.node, planned.found.schema->since_version, evaluated.inputs,
-                      Reading::bounded, variant.rewrite);
-    if (!other || output >= other->size() || !(*other)[output].is_tensor()) continue;
-    if (judge_output((*other)[output], found).inside &&
-        lie_apart(evaluated.outputs[output], (*other)[output])) {
-      return &variant;
-    }
-  }
-  return nullptr;
-}
-
-}  // namespace
-
 Result<std::vector<Judgement>> judge(const Evaluator& evaluator, const std::vector<Value>& inputs,
                                      const std::map<std::string, Tensor>& recorded,
-                                     std::uint64_t seed) {
+                                     std::uint64_t seed, const Arithmetic* profile,
+                                     const std::vector<bool>* only) {
   std::vector<Judgement> judgements;
+  const ArithmeticScope scope(profile);
   EvaluateOptions options;
   options.reading = Reading::bounded;
   options.seed = seed;
   options.recorded = &recorded;
   options.impose = true;
+  options.only = only;
   options.observe = [&](const Evaluated& evaluated) {
+    const Basis basis = take_basis();
     for (std::size_t i = 0; i < evaluated.outputs.size(); ++i) {
-      if (evaluated.unknown || !evaluated.outputs[i].is_tensor()) continue;
       const std::string name = evaluated.name(i);
       const auto found = recorded.find(name);
       if (found == recorded.end()) continue;
-      Judgement judgement = judge_output(evaluated.outputs[i], found->second);
-      judgement.layer = evaluated.layer();
-      judgement.op = evaluated.node.node.op;
-      judgement.output = name;
-      if (!judgement.inside) {
-        judgement.variant = explain(evaluated, i, found->second);
-        judgement.node = evaluated.node.node;
-        judgement.inputs.assign(evaluated.inputs.begin(), evaluated.inputs.end());
+      std::optional<Judgement> judgement = judge_one(evaluated, i, found->second, basis);
+      if (!judgement) continue;
+      judgement->layer = evaluated.layer();
+      judgement->op = evaluated.node.node.op;
+      judgement->output = name;
+      if (!judgement->inside) {
+        judgement->node = evaluated.node.node;
+        judgement->inputs.assign(evaluated.inputs.begin(), evaluated.inputs.end());
       }
-      judgements.push_back(std::move(judgement));
+      judgements.push_back(*std::move(judgement));
     }
+    take_basis();
   };
   const Result<std::vector<Value>> outputs = evaluator.run(inputs, options);
   if (!outputs) return outputs.error();

@@ -5,9 +5,10 @@
 
 namespace assay {
 
-// For each pair of backends that answered: a row by the bound, and with labels rows by the
-// published metrics. Without labels the reference's outputs are the truth of the MAD distance, and
-// an instance triggers only if rounding does not explain it.
+// For each pair of backends that answered: a row by the bound over all outputs, and rows of the
+// first output by the published metrics, or the rows that the criteria ask for. Without labels the
+// reference's outputs are the truth of the MAD distance, and an instance triggers only if rounding
+// does not explain it.
 std::vector<PairRow> compare_pairs(const Subject& subject, const Comparison& comparison);
 
 }  // namespace assay

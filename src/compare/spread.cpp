@@ -4,13 +4,16 @@
 #include <cmath>
 #include <limits>
 #include <random>
+#include <set>
+#include <string>
+
+#include "compare/agreement.h"
+#include "compare/drawn.h"
 
 namespace assay {
 namespace {
 
 constexpr int kRuns = 5;
-// A few draws do not show the extremes; three times their reach does, by far.
-constexpr double kSafety = 3;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 bool has_reals(const Value& value) {
@@ -29,6 +32,31 @@ Tensor draw_from(const Value& bounded, std::mt19937_64& random) {
   return make_tensor(bounded.type(), bounded.shape(), elements);
 }
 
+// A framework has tensors where the standard has optional ones.
+Value plain(Value value) {
+  const bool wrapped = value.kind() == Value::Kind::optional && value.elements().size() == 1;
+  return wrapped ? Value(value.elements().front()) : value;
+}
+
+// The values that chance has a part in, by name.
+class Chance {
+ public:
+  void follow(const Evaluated& evaluated) {
+    const Node& node = evaluated.node.node;
+    const bool touched =
+        std::any_of(node.inputs.begin(), node.inputs.end(),
+                    [&](const std::string& name) { return names_.contains(name); }) ||
+        (!names_.empty() && !evaluated.node.subgraphs.empty());
+    if (!touched && !is_drawn(evaluated.node, evaluated.inputs)) return;
+    names_.insert(node.outputs.begin(), node.outputs.end());
+    names_.erase("");
+  }
+  bool has(const std::string& name) const { return names_.contains(name); }
+
+ private:
+  std::set<std::string> names_;
+};
+
 void widen(const Tensor& drawn, Spread& spread) {
   const std::vector<double> center = spread.value.tensor().reals(), other = drawn.reals();
   for (std::size_t i = 0; i < center.size(); ++i) {
@@ -36,8 +64,28 @@ void widen(const Tensor& drawn, Spread& spread) {
     const double distance = std::abs(center[i] - other[i]);
     // A decision that rounding can turn (an index, a class) can become anything.
     const bool decision = !is_real(spread.value.type());
-    const double reach = decision || std::isnan(distance) ? kInfinity : kSafety * distance;
+    const double reach = decision || std::isnan(distance) ? kInfinity : kSpreadSafety * distance;
     spread.allowance[i] = std::max(spread.allowance[i], reach);
+  }
+}
+
+// Anything may be right: chance decides, or rounding even the shape.
+void leave_open(Spread& spread) {
+  spread.open = true;
+  spread.allowance.assign(spread.allowance.size(), kInfinity);
+}
+
+// An output may at least be off by what its own node allows: a draw that is rounded to the format
+// rarely shows the neighbor that is nearly as good.
+void allow_last_rounding(const Graph& graph, const std::string& name, const Value& bounded,
+                         std::vector<Spread>& spreads) {
+  for (std::size_t i = 0; i < spreads.size(); ++i) {
+    Spread& spread = spreads[i];
+    const bool own = graph.outputs[i].name == name && is_real(bounded.type()) &&
+                     spread.allowance.size() == bounded.errors()->size();
+    for (std::size_t k = 0; own && k < spread.allowance.size(); ++k) {
+      spread.allowance[k] = std::max(spread.allowance[k], (*bounded.errors())[k]);
+    }
   }
 }
 
@@ -59,14 +107,9 @@ void find_tolerances(Spread& spread) {
 }  // namespace
 
 double Spread::excess(const Value& found, std::size_t* where) const {
-  if (!has_reals(value)) {
-    return found.is_tensor() && value.is_tensor() && identical(found.tensor(), value.tensor())
-               ? 0
-               : (value.is_tensor() ? kInfinity : 0);
-  }
-  if (!found.is_tensor() || found.type() != value.type() || found.shape() != value.shape()) {
-    return kInfinity;
-  }
+  if (!has_reals(value)) return open || agrees(value, found, {}).agrees ? 0 : kInfinity;
+  if (!found.is_tensor() || found.type() != value.type()) return kInfinity;
+  if (found.shape() != value.shape()) return open ? 0 : kInfinity;
   const std::vector<double> center = value.tensor().reals(), other = found.tensor().reals();
   double worst = 0;
   for (std::size_t i = 0; i < center.size(); ++i) {
@@ -83,14 +126,17 @@ double Spread::excess(const Value& found, std::size_t* where) const {
 }
 
 Result<std::vector<Spread>> rounding_spread(const Evaluator& evaluator,
-                                            const std::vector<Value>& inputs, std::uint64_t seed) {
+                                            const std::vector<Value>& inputs, std::uint64_t seed,
+                                            const SpreadObserver& observer) {
   EvaluateOptions options;
   options.seed = seed;
+  options.observe = observer.exact;
   Result<std::vector<Value>> exact = evaluator.run(inputs, options);
   if (!exact) return exact.error();
   std::vector<Spread> spreads;
-  for (Value& value : *exact) {
+  for (Value& given : *exact) {
     Spread spread;
+    Value value = plain(std::move(given));
     if (has_reals(value)) {
       spread.allowance.assign(static_cast<std::size_t>(value.tensor().size()), 0);
     }
@@ -99,22 +145,34 @@ Result<std::vector<Spread>> rounding_spread(const Evaluator& evaluator,
   }
   std::mt19937_64 random(seed);
   options.reading = Reading::bounded;
-  options.replace = [&](const Evaluated&, std::span<Value> outputs) {
-    for (Value& output : outputs) {
-      if (output.is_tensor() && output.errors()) output = draw_from(output, random);
+  options.observe = nullptr;
+  Chance chance;
+  options.replace = [&](const Evaluated& evaluated, std::span<Value> outputs) {
+    chance.follow(evaluated);
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      if (!outputs[i].is_tensor() || !outputs[i].errors()) continue;
+      allow_last_rounding(evaluator.model().graph, evaluated.name(i), outputs[i], spreads);
+      outputs[i] = draw_from(outputs[i], random);
     }
+    if (observer.drawn) observer.drawn(evaluated, outputs);
   };
   for (int run = 0; run < kRuns; ++run) {
     const Result<std::vector<Value>> drawn = evaluator.run(inputs, options);
     if (!drawn) return drawn.error();
     for (std::size_t i = 0; i < spreads.size(); ++i) {
-      const bool same = has_reals(spreads[i].value) && (*drawn)[i].is_tensor() &&
-                        (*drawn)[i].shape() == spreads[i].value.shape();
-      if (same) widen((*drawn)[i].tensor(), spreads[i]);
+      const Value other = plain((*drawn)[i]);
+      if (!has_reals(spreads[i].value)) {
+        spreads[i].open = spreads[i].open || !agrees(spreads[i].value, other, {}).agrees;
+      } else if (other.is_tensor() && other.shape() == spreads[i].value.shape()) {
+        widen(other.tensor(), spreads[i]);
+      } else {
+        leave_open(spreads[i]);
+      }
     }
   }
-  for (Spread& spread : spreads) {
-    if (has_reals(spread.value)) find_tolerances(spread);
+  for (std::size_t i = 0; i < spreads.size(); ++i) {
+    if (chance.has(evaluator.model().graph.outputs[i].name)) leave_open(spreads[i]);
+    if (has_reals(spreads[i].value)) find_tolerances(spreads[i]);
   }
   return spreads;
 }

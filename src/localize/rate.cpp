@@ -10,12 +10,6 @@ namespace {
 
 constexpr double kEpsilon = 1e-7;
 
-std::map<std::string, const Value*> by_name(const NamedValues& values) {
-  std::map<std::string, const Value*> found;
-  for (const auto& [name, value] : values) found.emplace(name, &value);
-  return found;
-}
-
 // Infinity where types or shapes differ, or only one of two elements is a number.
 double mean_difference(const Value& a, const Value& b) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -46,27 +40,35 @@ void highlight(std::vector<LayerRate>& layers) {
 
 }  // namespace
 
-std::vector<LayerRate> rate_map(const Graph& graph, const NamedValues& a, const NamedValues& b) {
-  const auto first = by_name(a), second = by_name(b);
-  std::map<std::string, double> deltas;  // by value
+void Deltas::add(const NamedValues& a, const NamedValues& b) {
+  std::map<std::string_view, const Value*> second;
+  for (const auto& [name, value] : b) second.emplace(name, &value);
+  for (const auto& [name, value] : a) {
+    const auto other = second.find(name);
+    if (other != second.end()) deltas_[name] = mean_difference(value, *other->second);
+  }
+}
+
+std::vector<LayerRate> rate_map(const Graph& graph, const Deltas& deltas) {
+  std::map<std::string, double> passed;  // by value: its own, or what a hidden one was fed
   std::vector<LayerRate> layers;
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
     const Node& node = graph.nodes[i];
     LayerRate layer{display_name(node, i), node.op};
     double before = 0;
     for (const std::string& input : node.inputs) {
-      const auto fed = deltas.find(input);
-      if (fed != deltas.end()) before = std::max(before, fed->second);
+      const auto fed = passed.find(input);
+      if (fed != passed.end()) before = std::max(before, fed->second);
     }
     bool shown = false;
     for (const std::string& output : node.outputs) {
-      const auto left = first.find(output), right = second.find(output);
-      if (left == first.end() || right == second.end()) continue;
+      const auto delta = deltas.by_name().find(output);
+      if (delta == deltas.by_name().end()) continue;
       shown = true;
-      layer.delta = std::max(layer.delta, mean_difference(*left->second, *right->second));
+      layer.delta = std::max(layer.delta, delta->second);
     }
     // What a backend does not show (it was folded away) passes on what fed it.
-    for (const std::string& output : node.outputs) deltas[output] = shown ? layer.delta : before;
+    for (const std::string& output : node.outputs) passed[output] = shown ? layer.delta : before;
     if (!shown) continue;
     layer.rate = std::isinf(layer.delta) && std::isinf(before)
                      ? 0
@@ -75,6 +77,24 @@ std::vector<LayerRate> rate_map(const Graph& graph, const NamedValues& a, const 
   }
   highlight(layers);
   return layers;
+}
+
+PairMaps::PairMaps(std::vector<std::string> backends) : backends_(std::move(backends)) {}
+
+void PairMaps::add(const std::vector<const NamedValues*>& shown) {
+  for (std::size_t a = 0; a < shown.size(); ++a) {
+    for (std::size_t b = a + 1; b < shown.size(); ++b) {
+      if (shown[a] && shown[b]) deltas_[{a, b}].add(*shown[a], *shown[b]);
+    }
+  }
+}
+
+std::vector<PairMap> PairMaps::finish(const Graph& graph) const {
+  std::vector<PairMap> maps;
+  for (const auto& [pair, deltas] : deltas_) {
+    maps.push_back({backends_[pair.first], backends_[pair.second], rate_map(graph, deltas)});
+  }
+  return maps;
 }
 
 }  // namespace assay

@@ -177,6 +177,7 @@ void infer_cast(Infer& n) {
 // What C and most frameworks do on x86 with a float that no 32-bit integer holds.
 void out_of_range_is_smallest(Builder& b) {
   const ElementType to = *target_type(b.site());
+  if (!is_integer(to)) return b.output(0, b.again().front());
   const double low = static_cast<double>(smallest_integer(to)),
                high = static_cast<double>(largest_integer(to));
   const std::string x = b.input(0), cast = b.again().front();
@@ -187,6 +188,7 @@ void out_of_range_is_smallest(Builder& b) {
 
 void out_of_range_saturates(Builder& b) {
   const ElementType to = *target_type(b.site());
+  if (!is_integer(to)) return b.output(0, b.again().front());
   const std::string low = b.like(0, static_cast<double>(smallest_integer(to)));
   const std::string high = b.like(0, static_cast<double>(largest_integer(to)));
   b.output(0, b.again_on({b("Clip", {b.input(0), low, high})}).front());

@@ -1,5 +1,6 @@
 // Recurrent layers: a state carried along the time axis, in one direction or both.
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include <fmt/format.h>
@@ -7,6 +8,7 @@
 #include "ops/families.h"
 #include "ops/recurrent_cell.h"
 #include "patterns/compute.h"
+#include "patterns/recorded.h"
 
 namespace assay {
 namespace {
@@ -207,6 +209,29 @@ struct Recurrence {
             d.peepholes.data());
   }
 
+  // Continues from the state that was recorded at the step before, where one was: the state of a
+  // format narrower than float32 may have been kept unrounded.
+  template <class S>
+  static void resume(Direction<S>& d, std::span<const std::int64_t> times) {
+    if constexpr (std::is_same_v<S, Bounded>) {
+      const RecurrentShape& s = d.shape;
+      const Tensor* y = recorded_output(0);
+      const bool usable =
+          y && y->type() == d.call.output_type(0) && y->shape() == d.call.output_shape(0);
+      if (!usable) return;
+      const bool narrow = rounding().unit > Rounding::f32().unit;
+      for (std::int64_t b = 0; b < s.batch; ++b) {
+        const std::int64_t time = times[static_cast<std::size_t>(b)];
+        if (time < 0) continue;
+        const std::int64_t from = place(s, time, d.index, b);
+        const std::span<S> h = d.row(d.h, b, 1);
+        load<S>(Value(*y), from, from + s.hidden, h.data());
+        for (S& x : h)
+          if (narrow) x.error = rounding().error(Operation::add, std::abs(x.value));
+      }
+    }
+  }
+
   // Each sequence runs over its own length; backward it begins at its own last element.
   template <class S>
   static void run(Direction<S>& d, bool backward, const std::vector<std::int64_t>& lengths,
@@ -216,6 +241,7 @@ struct Recurrence {
         lengths.empty() ? 0 : *std::max_element(lengths.begin(), lengths.end());
     std::vector<std::int64_t> times(lengths.size()), rows(lengths.size());
     for (std::int64_t t = 0; t < longest; ++t) {
+      if (t > 0) resume(d, times);
       for (std::size_t b = 0; b < rows.size(); ++b) {
         times[b] = t >= lengths[b] ? -1 : backward ? lengths[b] - 1 - t : t;
         rows[b] = times[b] < 0 ? -1 : s.row(times[b], static_cast<std::int64_t>(b));

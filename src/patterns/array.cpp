@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "base/parallel.h"
+#include "patterns/arithmetic.h"
 #include "tensor/convert.h"
 
 namespace assay {
@@ -107,12 +108,33 @@ const Rounding& rounding_of(ElementType type) {
   return roundings()[static_cast<std::size_t>(type)];
 }
 
-void set_profile(const Profile* profile) {
+namespace {
+
+const Arithmetic* in_use = nullptr;
+
+void use(const Arithmetic* arithmetic) {
+  in_use = arithmetic;
   roundings() = make_roundings();
-  if (!profile) return;
-  for (Rounding& rounding : roundings())
-    if (rounding.unit >= 0x1p-24) rounding.functions = *profile;
+  if (!arithmetic) return;
+  const double smallest = Rounding::f32().smallest_normal;
+  for (Rounding& rounding : roundings()) {
+    if (rounding.unit < 0x1p-24) continue;
+    rounding.functions = arithmetic->functions;
+    rounding.flushes_subnormals =
+        arithmetic->flushes_subnormals && rounding.smallest_normal == smallest;
+    if (arithmetic->wide_sums) rounding = rounding.accumulating_in(Rounding::f32());
+  }
 }
+
+}  // namespace
+
+ArithmeticScope::ArithmeticScope(const Arithmetic* arithmetic) : before_(in_use) {
+  use(arithmetic);
+}
+
+ArithmeticScope::~ArithmeticScope() { use(before_); }
+
+const Arithmetic* current_arithmetic() { return in_use; }
 
 Interval whole_range(ElementType type) {
   if (is_real(type)) return Interval::everything();

@@ -54,10 +54,6 @@ Value settle(ElementType type, const Array<S>& array);
 
 // The rounding that the type's operations have (exact for integers).
 const Rounding& rounding_of(ElementType type);
-// How far a backend's functions are known to be off in float32, beside which formats narrower round
-// the more and float64 as ever; null for the default. Not while a node is being evaluated.
-using Profile = std::array<OperationError, kOperationCount>;
-void set_profile(const Profile* profile);
 // Every value of the type, NaN and infinities included.
 Interval whole_range(ElementType type);
 

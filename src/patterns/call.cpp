@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "patterns/array.h"
+#include "scalar/tier.h"
 
 namespace assay {
 
@@ -43,6 +44,7 @@ Meaning custom(Pattern pattern, std::function<void(Call&)> evaluate) {
 }
 
 void answer_unknown(Call& call) {
+  note_open_decision();
   call.unknown = true;
   call.outputs.assign(call.node().outputs.size(), Value());
   for (std::size_t i = 0; i < call.outputs.size(); ++i) {

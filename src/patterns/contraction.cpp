@@ -77,8 +77,8 @@ void multiply(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<Bounded> a,
               Bounded* c) {
   auto av = component(m, k, a, [](const Bounded& x) { return x.value; });
   auto bv = component(k, n, b, [](const Bounded& x) { return x.value; });
-  const auto ae = component(m, k, a, [](const Bounded& x) { return x.error; });
-  const auto be = component(k, n, b, [](const Bounded& x) { return x.error; });
+  const auto ae = component(m, k, a, [](const Bounded& x) { return flushed(x).error; });
+  const auto be = component(k, n, b, [](const Bounded& x) { return flushed(x).error; });
   if (!all_finite(av) || !all_finite(bv) || !all_finite(ae) || !all_finite(be))
     return multiply_by_dots(m, n, k, a, b, c);
   const std::vector<double> values = dense_product(m, n, k, av, bv);
@@ -94,7 +94,8 @@ void multiply(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<Bounded> a,
   const std::vector<double> magnitudes = dense_product(m, n, k, av, bv);
   const auto terms = static_cast<std::size_t>(k);
   const double gamma = rounding().accumulation(terms) + 0x1p-52 * static_cast<double>(k);
-  const double tiny = rounding().tiny * static_cast<double>(2 * k);
+  const double flush = rounding().flushes_subnormals ? rounding().smallest_normal : 0;
+  const double tiny = (rounding().tiny + flush) * static_cast<double>(2 * k);
   for (std::size_t i = 0; i < values.size(); ++i) {
     const double size = magnitudes[i] + inherited[i];
     const double error = size == 0 ? 0 : (inherited[i] + gamma * size + tiny) * kUp;

@@ -27,9 +27,9 @@ struct Allowance {
   Value value;
   std::vector<double> errors;  // an element; empty where it is exact
 };
-// By the bound of a single node, as functions of the framework are known to be; by the spread of
+// By the bound of a single node, as functions of the backend are known to be; by the spread of
 // honest evaluations for several.
-Result<std::vector<Allowance>> allowances(const BackendTest& test, const std::string& framework,
+Result<std::vector<Allowance>> allowances(const BackendTest& test, const std::string& backend,
                                           std::uint64_t seed);
 
 // Where an answer leaves what is allowed; none if it does not, or only in what is no tensor.

@@ -63,6 +63,7 @@ std::vector<Reproduction> reproduce_findings(const std::vector<ComparisonFinding
     if (backend == backends.end()) continue;
     ReproduceOptions own = options;
     if (finding.variant) own.explanation = finding.variant->name;
+    if (!finding.profile.empty()) own.explanation = finding.profile;
     scripts[i] = reproduce(*finding.suspect, **backend, tests[i], own);
   }
   return scripts;

@@ -33,8 +33,7 @@ Result<Job> job_of(const BackendTest& test) {
 Result<Seen> look(const BackendTest& test, Backend& backend, std::uint64_t seed) {
   Result<Job> job = job_of(test);
   if (!job) return job.error();
-  const Result<std::vector<Allowance>> allowed =
-      allowances(test, backend.identity().framework, seed);
+  const Result<std::vector<Allowance>> allowed = allowances(test, backend.name(), seed);
   if (!allowed) return allowed.error();
   Seen seen;
   seen.answer = backend.run(*job);

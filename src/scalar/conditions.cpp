@@ -1,6 +1,9 @@
 #include "scalar/conditions.h"
 
+#include <cmath>
+
 #include "scalar/outward.h"
+#include "scalar/tier.h"
 
 namespace assay {
 namespace {
@@ -77,10 +80,24 @@ Truth is_infinite(const Bounded& x, bool positive, bool negative) {
 
 Truth is_negative(const Bounded& x) { return less(x, Bounded{0, 0}); }
 
+namespace {
+
+// Branches that meet where the condition turns, as those of Relu do, are no decision.
+bool meet(const Bounded& a, const Bounded& b) {
+  if (a.is_anything() || b.is_anything()) return true;
+  return std::fabs(a.value - b.value) <= 4 * (a.error + b.error);
+}
+
+}  // namespace
+
 Bounded select(Truth condition, const Bounded& a, const Bounded& b) {
   if (!condition.may_be_false) return a;
   if (!condition.may_be_true) return b;
-  return condition.value ? hull(a, b) : hull(b, a);
+  const Bounded &likely = condition.value ? a : b, &other = condition.value ? b : a;
+  const Bounded both = hull(likely, other);
+  if (meet(a, b)) return both;
+  note_open_decision();
+  return tier().decided ? likely : both;
 }
 
 Interval select(Truth condition, const Interval& a, const Interval& b) {

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "scalar/outward.h"
+#include "scalar/tier.h"
 
 namespace assay {
 namespace {
@@ -20,8 +21,8 @@ OperationError& error_of(Rounding& format, Operation function) {
   return format.functions[static_cast<std::size_t>(function)];
 }
 
-double compounded(const OperationError& each, double unit, std::size_t n) {
-  const double all = static_cast<double>(n) * (2 * each.ulps * kTwice * unit);
+double compounded(const OperationError& each, double unit, double n) {
+  const double all = n * (2 * each.ulps * kTwice * unit);
   return all < 1 ? kUp * all / (1 - all) : kInfinity;
 }
 
@@ -122,11 +123,14 @@ double Rounding::error(Operation function, double magnitude) const {
 }
 
 double Rounding::accumulation(std::size_t n) const {
-  return compounded(functions[static_cast<std::size_t>(Operation::add)], partial_unit, n);
+  note_sum(n);
+  const OperationError& add = functions[static_cast<std::size_t>(Operation::add)];
+  return compounded(add, partial_unit, roundings_of(n, tier()));
 }
 
 double Rounding::compound(Operation function, std::size_t n) const {
-  return compounded(functions[static_cast<std::size_t>(function)], unit, n);
+  const OperationError& each = functions[static_cast<std::size_t>(function)];
+  return compounded(each, unit, static_cast<double>(n));
 }
 
 const Rounding& rounding() { return current != nullptr ? *current : Rounding::f32(); }

@@ -4,6 +4,7 @@
 
 #include "scalar/enclosure.h"
 #include "scalar/outward.h"
+#include "scalar/tier.h"
 #include "scalar/vocabulary.h"
 
 namespace assay {
@@ -33,13 +34,20 @@ Bounded unary(Operation function, const Bounded& operand) {
                   enclosure::image(function, enclose(x)));
 }
 
+// Whether results that lie apart are one decision, to be taken as the value says.
+bool decide(bool apart) {
+  if (apart) note_open_decision();
+  return apart && tier().decided;
+}
+
 // A function with whole results. A zero that was not zero before may come out with either sign;
 // whole numbers that the format may not hold are rounded.
 Bounded step(const Bounded& operand, double (*f)(double)) {
   const Bounded x = flushed(operand);
   if (x.is_anything() || !std::isfinite(x.value)) return {f(x.value), x.error};
   const double value = f(x.value);
-  const Interval image{f(x.low()), f(x.high()), false};
+  Interval image{f(x.low()), f(x.high()), false};
+  if (decide(image.low != image.high)) image = Interval::point(value);
   const double most = std::max(-image.low, image.high);
   if (!x.is_exact() && most * rounding().unit > 1) return rounded(value, reach(value, image));
   const bool was_zero = x.value == 0 && x.is_exact();
@@ -47,14 +55,21 @@ Bounded step(const Bounded& operand, double (*f)(double)) {
   return {value, std::max(reach(value, image), unsure_zero ? kSmallestDouble : 0)};
 }
 
-Bounded remainder(double value, const Interval& image) {
-  return measured(Operation::divide, value, image);
+// The remainder a − b·q that is `value` for the values. Where its quotient q is open, the image is
+// all that a remainder can be.
+Bounded remainder(const Bounded& a, const Bounded& b, double value, const Interval& image) {
+  const double quotient = (a.value - value) / b.value;
+  const double moved = kUp * (a.error + std::fabs(quotient) * b.error);
+  const bool apart = std::isfinite(moved) && reach(value, image) > 2 * moved;
+  if (!decide(apart)) return measured(Operation::divide, value, image);
+  return settle(value, kUp * (moved + rounding().error(Operation::divide, std::fabs(value))));
 }
 
 }  // namespace
 
 std::pair<std::int64_t, std::int64_t> index_candidates(const Bounded& x) {
-  return index_candidates(enclose(x));
+  const auto candidates = index_candidates(enclose(x));
+  return decide(candidates.first != candidates.second) ? index_candidates(x.value) : candidates;
 }
 
 Bounded abs(const Bounded& x) { return {std::fabs(x.value), x.error}; }
@@ -154,7 +169,7 @@ Bounded fmod(const Bounded& left, const Bounded& right) {
   const Bounded b = flushed(right);
   const double value = std::fmod(a.value, b.value);
   if (a.is_exact() && b.is_exact()) return rounded(value);
-  return remainder(value, enclosure::fmod(enclose(a), enclose(b)));
+  return remainder(a, b, value, enclosure::fmod(enclose(a), enclose(b)));
 }
 
 Bounded floor_mod(const Bounded& left, const Bounded& right) {
@@ -165,7 +180,7 @@ Bounded floor_mod(const Bounded& left, const Bounded& right) {
     if (rest == 0) return {std::copysign(rest, b.value), 0};
     return (rest < 0) != (b.value < 0) ? Bounded{rest, 0} + b : rounded(rest);
   }
-  return remainder(floor_mod(a.value, b.value), enclosure::floor_mod(enclose(a), enclose(b)));
+  return remainder(a, b, floor_mod(a.value, b.value), enclosure::floor_mod(enclose(a), enclose(b)));
 }
 
 }  // namespace assay

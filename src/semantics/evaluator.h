@@ -40,6 +40,9 @@ struct EvaluateOptions {
   // each node is judged on the recorded inputs and errors do not pile up.
   bool impose = false;
   std::function<void(const Evaluated&)> observe{};
+  // If given, by position in the model's graph: a node that is not among them is not evaluated; its
+  // outputs are recorded ones, or unknown.
+  const std::vector<bool>* only = nullptr;
   // May put others in the place of a node's outputs, after they have been observed.
   std::function<void(const Evaluated&, std::span<Value> outputs)> replace{};
 };

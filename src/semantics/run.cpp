@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "patterns/recorded.h"
+
 namespace assay {
 namespace {
 
@@ -89,7 +91,14 @@ std::vector<Value> Run::run_in(const Plan& plan, std::span<const Value> inputs,
     overridden = overridden || (slot.present() && overrides(plan, plan.inputs[i]));
     slot = inputs[i];
   }
-  for (const PlannedNode& node : plan.nodes) run_node(node, scope);
+  const bool outermost = !outer && path_.empty() && silent_ == 0;
+  for (const PlannedNode& node : plan.nodes) {
+    if (outermost && options_.only && !(*options_.only)[node.position]) {
+      pass_over(node, scope);
+    } else {
+      run_node(node, scope);
+    }
+  }
   std::vector<Value> outputs;
   outputs.reserve(plan.outputs.size());
   for (const SlotRef& output : plan.outputs) outputs.push_back(scope.at(output));
@@ -135,6 +144,16 @@ void Run::run_node(const PlannedNode& node, Scope& scope) {
       options_.replace({node, path_, steps_, inputs, outputs, unknown}, outputs);
     }
   }
+  store(node, outputs, scope);
+}
+
+void Run::pass_over(const PlannedNode& node, Scope& scope) const {
+  std::vector<Value> outputs(node.node.outputs.size(), Value::unknown());
+  if (options_.recorded) substitute_recorded(node, outputs);
+  store(node, outputs, scope);
+}
+
+void Run::store(const PlannedNode& node, std::vector<Value>& outputs, Scope& scope) {
   for (std::size_t i = 0; i < node.outputs.size(); ++i) {
     if (node.outputs[i] < 0) continue;
     scope.slots[static_cast<std::size_t>(node.outputs[i])] = std::move(outputs[i]);
@@ -223,6 +242,8 @@ std::vector<Value> Run::perform(const PlannedNode& node, NodeMemory& memory,
   }
   Call call{memory.site, options_.reading, inputs, std::move(memory.types), {}, *this};
   call.outputs.resize(node.node.outputs.size());
+  const bool stepwise = meaning.pattern == Pattern::prefix && options_.impose;
+  const RecordedScope steps(stepwise ? find_recorded(node) : std::vector<const Tensor*>());
   meaning.evaluate(call);
   memory.types = std::move(call.types);
   *unknown = call.unknown;
@@ -281,6 +302,16 @@ Graph Run::surroundings() const {
     if (node.found.schema) graph.nodes.back().version = node.found.schema->since_version;
   }
   return graph;
+}
+
+std::vector<const Tensor*> Run::find_recorded(const PlannedNode& node) const {
+  std::vector<const Tensor*> found;
+  if (!options_.recorded || silent_ > 0) return found;
+  for (const std::string& output : node.node.outputs) {
+    const auto place = options_.recorded->find(path_ + output + steps_);
+    found.push_back(place == options_.recorded->end() ? nullptr : &place->second);
+  }
+  return found;
 }
 
 void Run::substitute_recorded(const PlannedNode& node, std::vector<Value>& outputs) const {

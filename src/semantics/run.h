@@ -45,6 +45,8 @@ class Run : public GraphEvaluator {
 
   std::vector<Value> run_in(const Plan& plan, std::span<const Value> inputs, const Scope* outer);
   void run_node(const PlannedNode& node, Scope& scope);
+  void pass_over(const PlannedNode& node, Scope& scope) const;
+  static void store(const PlannedNode& node, std::vector<Value>& outputs, Scope& scope);
   void note_failure(const PlannedNode& node);
   std::vector<Value> evaluate(const PlannedNode& node, std::span<const Value> inputs,
                               bool* unknown);
@@ -57,6 +59,7 @@ class Run : public GraphEvaluator {
                                   std::span<const Value> inputs);
   std::vector<Value> run_silently(const Plan& plan, RunMemory& memory,
                                   std::span<const Value> inputs);
+  std::vector<const Tensor*> find_recorded(const PlannedNode& node) const;
   void substitute_recorded(const PlannedNode& node, std::vector<Value>& outputs) const;
 
   const EvaluateOptions& options_;

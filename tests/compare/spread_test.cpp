@@ -4,16 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include "compare/model_parts.h"
+
 namespace assay {
 namespace {
-
-Node node_of(std::string op, std::vector<std::string> inputs, std::string output) {
-  Node node;
-  node.op = std::move(op);
-  node.inputs = std::move(inputs);
-  node.outputs = {std::move(output)};
-  return node;
-}
 
 // Twenty times Y = tanh(Y + X), then its largest element's index.
 std::unique_ptr<Evaluator> deep_model() {

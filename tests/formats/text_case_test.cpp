@@ -266,7 +266,7 @@ TEST(CaseFile, ThatIsMissingIsNamed) {
 TEST(BackendTest, CanBeReadBack) {
   const TemporaryFolder folder;
   const auto cases = parse_all(kPool);
-  const auto written = write_backend_test(cases[0], folder / "pool");
+  const auto written = write_backend_test(to_test(cases[0]), folder / "pool");
   ASSERT_TRUE(written.has_value()) << written.error().message;
   const auto model = read_onnx(folder / "pool" / "model.onnx");
   ASSERT_TRUE(model.has_value()) << model.error().message;

@@ -16,3 +16,12 @@ class NodeError(Exception):
         """Keep both."""
         Exception.__init__(self, str(cause))
         self.node, self.cause = node, cause
+
+
+class Restart(Exception):
+    """What is asked takes a new process, started with these environment variables."""
+
+    def __init__(self, variables):
+        """Take a dictionary."""
+        Exception.__init__(self, "a new process is needed")
+        self.variables = variables

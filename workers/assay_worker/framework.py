@@ -7,6 +7,8 @@ from . import control, script, table
 from .failure import Failed, Unsupported
 from .program import Evaluation, Program
 
+EVERY_PASS = "*"
+
 
 class Framework(object):
     """A framework in a mode ("" is the plain one). Nothing is imported before `start`."""
@@ -37,6 +39,37 @@ class Framework(object):
         """Return a Loaded of an ONNX file's bytes; `folder` is where the file's parts lie."""
         raise NotImplementedError
 
+    def passes(self, data, folder, inputs):
+        """Return (names of the optimizer's passes that change this model, names of others)."""
+        raise Unsupported("this backend names no passes")
+
+    def switch_off(self, passes):
+        """Keep passes away from the models that are loaded from now on; "*" is all of them.
+
+        Raises Restart where only a new process can do so.
+        """
+        if passes:
+            raise Unsupported("this backend names no passes")
+
+
+class Watch(object):
+    """Whose values somebody wants to see: nobody's, everybody's, or those that are named."""
+
+    def __init__(self, hidden, names):
+        """Take names of values; one that ends in / is all that is below it."""
+        self.hidden, self.all = hidden, not names
+        self.names = frozenset(name for name in names if not name.endswith("/"))
+        self.folders = tuple(name for name in names if name.endswith("/"))
+
+    def __bool__(self):
+        """Tell whether anything is wanted."""
+        return self.hidden
+
+    def wants(self, name):
+        """Tell whether a value is."""
+        named = self.all or name in self.names or name.startswith(self.folders)
+        return self.hidden and named
+
 
 class Loaded(object):
     """A model, ready to run."""
@@ -44,7 +77,8 @@ class Loaded(object):
     def run(self, inputs, outputs, hidden):
         """Return (outputs, hidden values): dictionaries of Arrays, lists, None, by name.
 
-        `inputs` are the same by name; `outputs` the names wanted, all if empty.
+        `inputs` are the same by name; `outputs` the names wanted, all if empty; `hidden` is a
+        Watch. What it does not want may be among the hidden values, but takes its memory.
         """
         raise NotImplementedError
 
@@ -60,6 +94,7 @@ class TableFramework(Framework):
     """A framework whose rows are functions over its own tensors."""
 
     rows_modules = ()  # names below the framework's package
+    plain = False  # whether what a mode would compile is evaluated row by row
 
     def start(self, threads, seed):
         """Import the framework, then its rows."""
@@ -105,6 +140,18 @@ class TableFramework(Framework):
         """Return a program that is ready to run."""
         return LoadedProgram(self, program)
 
+    def switch_off(self, passes):
+        """Without any pass a model is evaluated row by row; a mode knows of single ones."""
+        if passes and not self.mode:
+            raise Unsupported("this backend names no passes")
+        self.plain = passes == [EVERY_PASS]
+        self.keep_away([] if self.plain else passes)
+
+    def keep_away(self, passes):
+        """Keep single passes away from what a mode compiles from now on."""
+        if passes:
+            raise Unsupported("this backend names no passes")
+
     # What a framework adds: its tensors from Arrays and back, and how a mode compiles.
 
     def put(self, array):
@@ -134,6 +181,7 @@ class LoadedProgram(Loaded):
     def __init__(self, framework, program):
         """Put the file's tensors into the framework once."""
         self.framework, self.program = framework, program
+        self.plain = framework.plain or not framework.mode
         self.constants = {
             name: framework.constant(array) for name, array in program.graph.initializers
         }
@@ -148,8 +196,8 @@ class LoadedProgram(Loaded):
         if absent:
             raise Failed("no value for input %s" % ", ".join(absent))
         seen = {}
-        if hidden or not self.framework.mode:
-            values = self._evaluate(given, seen.__setitem__ if hidden else None)
+        if hidden or self.plain:
+            values = self._evaluate(given, recorder(hidden, seen))
         else:
             values = self._run_compiled(given)
         wanted = outputs or self.program.graph.outputs
@@ -182,6 +230,16 @@ class LoadedProgram(Loaded):
         if isinstance(value, (list, tuple)):
             return [self._take(one) for one in value]
         return value if value is None else self.framework.take(value)
+
+
+def recorder(hidden, seen):
+    """Return who is told (name, value) and keeps what a Watch wants; None if it wants nothing."""
+
+    def keep(name, value):
+        if hidden.wants(name):
+            seen[name] = value
+
+    return keep if hidden else None
 
 
 def limit_threads(threads):

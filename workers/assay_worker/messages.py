@@ -54,7 +54,7 @@ class Request(Message):
 
     FIELDS = {
         1: ("id", INT, False),
-        2: ("verb", TEXT, False),  # hello, load, run, fetch, forget, operators, script
+        2: ("verb", TEXT, False),  # hello, load, run, fetch, forget, operators, passes, script
         3: ("model", TEXT, False),  # the name under which a model or a run's values stay here
         4: ("bytes", BYTES, False),  # load: an ONNX file's content
         5: ("path", TEXT, False),  # load: or where it is
@@ -67,6 +67,8 @@ class Request(Message):
         12: ("token", TEXT, False),  # hello: what the arena starts with, if it is shared
         40: ("values", TEXT, True),  # script: names of inputs and initializers,
         41: ("variables", TEXT, True),  # and of the variables that hold them, in the same order
+        13: ("disabled", TEXT, True),  # load: passes of the optimizer that stay away; "*": all
+        14: ("watched", TEXT, True),  # run, with hidden: only these; x/ is all that is below x
     }
 
 
@@ -75,7 +77,7 @@ class Reply(Message):
 
     FIELDS = {
         1: ("id", INT, False),
-        2: ("status", TEXT, False),  # ok, unsupported, failed
+        2: ("status", TEXT, False),  # ok, unsupported, failed, restart
         3: ("message", TEXT, False),
         4: ("node", TEXT, False),
         5: ("op", TEXT, False),
@@ -90,4 +92,7 @@ class Reply(Message):
         14: ("missing", Named, True),  # operators: those that are not there
         15: ("reasons", TEXT, True),  # and why, in the same order
         40: ("script", Script, False),
+        16: ("passes", TEXT, True),  # passes: those that changed the model come first
+        17: ("changed", INT, False),  # and so many they are
+        18: ("variables", TEXT, True),  # restart: NAME=VALUE, with which to start and ask again
     }

@@ -6,7 +6,8 @@ import time
 import traceback
 
 from .channel import Channel
-from .failure import NodeError, Unsupported
+from .failure import NodeError, Restart, Unsupported
+from .framework import Watch
 from .messages import Named, Reply, Request
 
 
@@ -42,21 +43,27 @@ class Server(object):
         reply.missing = [Named(name=name) for name in sorted(missing)]
         reply.reasons = [missing[name] for name in sorted(missing)]
 
+    def _passes(self, request, reply):
+        data, folder = _model(request)
+        inputs = {one.name: self.channel.value(one.value) for one in request.inputs}
+        changed, others = self.framework.passes(data, folder, inputs)
+        reply.passes, reply.changed = changed + others, len(changed)
+
     def _load(self, request, reply):
-        data, folder = request.bytes, ""
-        if request.path:
-            folder = os.path.dirname(os.path.abspath(request.path))
-            with open(request.path, "rb") as file:
-                data = file.read()
+        data, folder = _model(request)
+        self.models.pop(request.model, None)
+        self.framework.switch_off(list(request.disabled))
         start = time.perf_counter()
-        self.models[request.model] = self.framework.load(bytes(data), folder)
+        self.models[request.model] = self.framework.load(data, folder)
         reply.seconds = time.perf_counter() - start
 
     def _run(self, request, reply):
         inputs = {one.name: self.channel.value(one.value) for one in request.inputs}
         start = time.perf_counter()
         model = self.models[request.model]
-        outputs, hidden = model.run(inputs, list(request.outputs), bool(request.hidden))
+        watch = Watch(bool(request.hidden), list(request.watched))
+        outputs, hidden = model.run(inputs, list(request.outputs), watch)
+        hidden = {name: value for name, value in hidden.items() if watch.wants(name)}
         reply.seconds = time.perf_counter() - start
         if request.keep:
             self.values.update(outputs)
@@ -78,9 +85,21 @@ class Server(object):
         self.values.clear()
 
 
+def _model(request):
+    """Return the bytes of a request's model, and the folder where the file's parts lie."""
+    if not request.path:
+        return bytes(request.bytes), ""
+    with open(request.path, "rb") as file:
+        return file.read(), os.path.dirname(os.path.abspath(request.path))
+
+
 def _refusal(request, failure):
     """Return the reply that says what went wrong, and where."""
     reply = Reply(id=request.id, status="failed")
+    if isinstance(failure, Restart):
+        reply.status = "restart"
+        reply.variables = ["%s=%s" % pair for pair in sorted(failure.variables.items())]
+        return reply
     if isinstance(failure, NodeError):
         reply.node, reply.op = failure.node.name, failure.node.op
         failure = failure.cause

@@ -1,10 +1,11 @@
 """JAX: operator by operator, or the whole model under jax.jit."""
 
 import os
+import tempfile
 
 import numpy as np
 
-from .. import arrays
+from .. import arrays, xla
 from ..failure import Unsupported
 from ..framework import TableFramework, limit_threads
 
@@ -17,6 +18,7 @@ class Jax(TableFramework):
 
     name = "jax"
     modes = ("", "jit")
+    compiler_options = None
     rows_modules = (
         "rows_math",
         "rows_reduce",
@@ -52,6 +54,42 @@ class Jax(TableFramework):
         parts.SEED[0] = seed
         self.parts, self.record = parts, None
         return jax
+
+    def passes(self, data, folder, inputs):
+        """Compile the model once more, with a dump after each change."""
+        if not self.mode:
+            return TableFramework.passes(self, data, folder, inputs)
+        dumps = tempfile.mkdtemp(prefix="assay-xla-")
+        self.plain, self.compiler_options = False, dict(zip(xla.DUMP, (dumps, ".*")))
+        try:
+            self.load(data, folder).run(inputs, [], False)
+        except self.root.errors.JaxRuntimeError:  # the dumps say how far it came
+            pass
+        finally:
+            self.compiler_options, (changed, others) = None, xla.take_dumped(dumps)
+        return changed, others
+
+    def keep_away(self, passes):
+        """Name them to the compiler."""
+        self.compiler_options = {xla.DISABLE: ",".join(passes)} if passes else None
+
+    def _jit(self, function):
+        """Compile with options, which older releases take in another place."""
+        options = self.compiler_options
+        if options is None:
+            return self.root.jit(function)
+        try:
+            return self.root.jit(function, compiler_options=options)
+        except TypeError:
+            jitted = self.root.jit(function)
+        ready = {}
+
+        def run(given):
+            if not ready:
+                ready["it"] = jitted.lower(given).compile(compiler_options=options)
+            return ready["it"](given)
+
+        return run
 
     def put(self, array):
         """Copy: the bytes are the engine's, and JAX would keep them."""
@@ -128,7 +166,7 @@ class Jax(TableFramework):
                 self.record = None
 
         record.tracing = True
-        compiled = self.root.jit(traced)
+        compiled = self._jit(traced)
         return static, lambda given: compiled(
             {name: value for name, value in given.items() if name not in static}
         )

@@ -70,11 +70,11 @@ class LoadedEvaluator(Loaded):
         """Evaluate."""
         feed = {name: _writable(to_python(value)) for name, value in inputs.items()}
         wanted = list(outputs) or self.outputs
-        inner = [n for n in self.inner if n not in wanted] if hidden else []
+        shown = [name for name in self.inner if hidden.wants(name)]
+        inner = [name for name in shown if name not in wanted]
         results = _refused(self.evaluator.run, wanted + inner, feed)
         values = {name: _array(value) for name, value in zip(wanted + inner, results)}
-        seen = {name: values[name] for name in self.inner} if hidden else {}
-        return {name: values[name] for name in wanted}, seen
+        return {n: values[n] for n in wanted}, {n: values[n] for n in shown}
 
     def script(self, inputs, variables):
         """Make an evaluator."""

@@ -7,7 +7,7 @@ import numpy as np
 
 from ..arrays import NARROW_BITS, NUMPY_TYPES, STRING, TYPE_NAMES, Array
 from ..failure import Unsupported
-from ..framework import Framework, Loaded
+from ..framework import EVERY_PASS, Framework, Loaded
 from ..table import numbers
 from ..whole import from_python, node_outputs, script, to_python, with_outputs
 
@@ -35,6 +35,7 @@ class OnnxRuntime(Framework):
 
     name = "onnxruntime"
     modes = ("", "noopt")
+    disabled = ()  # passes of the optimizer
 
     def start(self, threads, seed):
         """Import, and have it say nothing."""
@@ -70,13 +71,30 @@ class OnnxRuntime(Framework):
         """Make a session at once, so that a model is refused here."""
         return LoadedSession(self, data, folder)
 
-    def session(self, data, folder):
+    def passes(self, data, folder, inputs):
+        """Load the model once more and see what the log says."""
+        from onnxruntime.capi import onnxruntime_pybind11_state as state
+
+        from . import passes
+
+        if self.mode == "noopt":
+            return [], []
+        self.switch_off([])
+        return passes.of_model(lambda: self.session(data, folder, 0), state.__file__)
+
+    def switch_off(self, passes):
+        """Keep passes, or rules of one, from the sessions that follow."""
+        if passes not in ([], [EVERY_PASS]) and numbers(self.version()) < (1, 8):
+            raise Unsupported("this release cannot switch single passes off")
+        self.disabled = tuple(passes)
+
+    def session(self, data, folder, severity=4):
         """Return a session; what the runtime has not implemented is unsupported."""
         options = self.root.SessionOptions()
-        options.log_severity_level = 4
+        options.log_severity_level = severity
         if self.threads > 0:
             options.intra_op_num_threads = options.inter_op_num_threads = self.threads
-        if self.mode == "noopt":
+        if self.mode == "noopt" or self.disabled == (EVERY_PASS,):
             options.graph_optimization_level = self.root.GraphOptimizationLevel.ORT_DISABLE_ALL
         try:
             if not folder:
@@ -90,7 +108,11 @@ class OnnxRuntime(Framework):
             raise _refusal(failure)
 
     def _session(self, data, options):
-        return self.root.InferenceSession(data, options, providers=["CPUExecutionProvider"])
+        more = {}
+        if self.disabled and self.disabled != (EVERY_PASS,):
+            more["disabled_optimizers"] = list(self.disabled)
+        providers = ["CPUExecutionProvider"]
+        return self.root.InferenceSession(data, options, providers=providers, **more)
 
     def _session_in(self, folder, data, options):
         """Look for a file's parts in a folder: older releases know only the current one."""
@@ -103,22 +125,23 @@ class OnnxRuntime(Framework):
 
 
 class LoadedSession(Loaded):
-    """A session, and another one that shows every node's value once somebody asks."""
+    """A session, and another one that shows the values of nodes once somebody asks."""
 
     def __init__(self, framework, data, folder):
         """Load the file."""
         self.framework, self.data, self.folder = framework, data, folder
-        self.plain, self.watched = framework.session(data, folder), None
+        self.plain = framework.session(data, folder)
+        self.watched, self.inner = None, None
 
     def run(self, inputs, outputs, hidden):
         """Run one of the sessions."""
         wanted = list(outputs) or [one.name for one in self.plain.get_outputs()]
         if not hidden:
             return self._run(self.plain, inputs, wanted), {}
-        inner = node_outputs(self.data)
-        if self.watched is None:
+        inner = [name for name in node_outputs(self.data) if hidden.wants(name)]
+        if self.inner != inner:
             shown = with_outputs(self.data, inner)
-            self.watched = self.framework.session(shown, self.folder)
+            self.watched, self.inner = self.framework.session(shown, self.folder), inner
         values = self._run(self.watched, inputs, wanted, inner)
         seen = {name: values[name] for name in inner if name in values}
         return {name: values[name] for name in wanted}, seen

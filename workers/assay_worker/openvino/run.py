@@ -113,7 +113,8 @@ class LoadedModel(Loaded):
         model = framework.read(data, folder)
         if len(model.outputs) != len(self.outputs):
             raise Failed("the graph has %d outputs" % len(model.outputs))
-        self.plain, self.watched, self.inner = framework.compile(model), None, []
+        self.plain, self.watched = framework.compile(model), None
+        self.asked, self.inner = None, []  # for, and what of it there is
         self.requests = {}
 
     def script(self, inputs, variables):
@@ -131,16 +132,19 @@ class LoadedModel(Loaded):
         if not hidden:
             values = self._run(self.plain, self.outputs, inputs)
             return {name: values[name] for name in wanted}, {}
-        if self.watched is None:
-            self._watch()
+        asked = [name for name in node_outputs(self.data) if hidden.wants(name)]
+        if self.asked != asked:
+            self._watch(asked)
         values = self._run(self.watched, self.outputs + self.inner, inputs)
-        seen = {name: values[name] for name in node_outputs(self.data) if name in values}
+        seen = {name: values[name] for name in asked if name in values}
         return {name: values[name] for name in wanted}, seen
 
-    def _watch(self):
+    def _watch(self, asked):
         """Compile with what is left of the nodes' outputs: the frontend folds some away."""
+        self.requests.pop(id(self.watched), None)
+        self.asked, self.inner = asked, []
         model = self.framework.read(self.data, self.folder)
-        for name in node_outputs(self.data):
+        for name in asked:
             if name in self.outputs:
                 continue
             try:

@@ -2,12 +2,13 @@
 
 import os
 import re
+import tempfile
 
 import numpy as np
 
-from .. import arrays
+from .. import arrays, xla
 from ..arrays import TYPE_NAMES, from_numpy
-from ..failure import Unsupported
+from ..failure import Restart, Unsupported
 from ..framework import TableFramework, limit_threads
 
 # What TensorFlow says when it has no kernel for a type or a device: a lack, not a defect.
@@ -51,6 +52,34 @@ class TensorFlow(TableFramework):
             if kind is not None:
                 arrays.NUMPY_TYPES[number] = kind
         return tf
+
+    # XLA reads its flags once in the life of a process.
+
+    def passes(self, data, folder, inputs):
+        """Compile the model in a process that dumps each change."""
+        if not self.mode:
+            return TableFramework.passes(self, data, folder, inputs)
+        dumps = os.environ.get("ASSAY_XLA_DUMPS")
+        if not dumps or not os.path.isdir(dumps):
+            dumps = tempfile.mkdtemp(prefix="assay-xla-")
+            flags = ["--%s=%s" % pair for pair in zip(xla.DUMP, (dumps, ".*"))]
+            raise Restart(_with_flags(" ".join(flags), {"ASSAY_XLA_DUMPS": dumps}))
+        if not os.listdir(dumps):  # else a process before this one died of it
+            self.plain = False
+            try:
+                self.load(data, folder).run(inputs, [], False)
+            except self.root.errors.OpError:  # the dumps say how far it came
+                pass
+        return xla.take_dumped(dumps)
+
+    def keep_away(self, passes):
+        """Start again if this process keeps others away."""
+        away = ",".join(passes)
+        if away == os.environ.get("ASSAY_XLA_DISABLED", "") and "ASSAY_XLA_DUMPS" not in os.environ:
+            return
+        if not away:
+            raise Restart({})
+        raise Restart(_with_flags("--%s=%s" % (xla.DISABLE, away), {"ASSAY_XLA_DISABLED": away}))
 
     def put(self, array):
         """Copy: the bytes are the engine's."""
@@ -181,6 +210,12 @@ class Traced(object):
             except self.framework.root.errors.OpError as failure:
                 self.framework.refuse(failure)
                 raise
+
+
+def _with_flags(flags, more):
+    """Return variables for a process that has these flags beside the user's own."""
+    own = os.environ.get("ASSAY_XLA_OWN_FLAGS", os.environ.get("XLA_FLAGS", ""))
+    return dict(more, XLA_FLAGS=(own + " " + flags).strip(), ASSAY_XLA_OWN_FLAGS=own)
 
 
 def _equal(some, others):

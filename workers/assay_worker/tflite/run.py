@@ -5,7 +5,7 @@ import re
 
 from .. import control, table
 from ..failure import Failed, Unsupported
-from ..framework import LoadedProgram
+from ..framework import LoadedProgram, recorder
 from ..tensorflow.run import TensorFlow
 
 
@@ -58,9 +58,10 @@ class LoadedLite(LoadedProgram):
         if any(value is None or isinstance(value, list) for value in given.values()):
             raise Unsupported("sequences and optional values")
         signature = self.framework.signature
-        key = (bool(hidden),) + tuple(sorted((n, signature(v)) for n, v in given.items()))
+        watched = (hidden.hidden, hidden.names, hidden.folders)
+        key = watched + tuple(sorted((n, signature(v)) for n, v in given.items()))
         if key not in self.compiled:
-            self.compiled[key] = self._traced(bool(hidden))
+            self.compiled[key] = self._traced(hidden)
         values = self.compiled[key](given)
         wanted = outputs or graph.outputs
         results = {name: self._take(values[name]) for name in wanted}
@@ -73,9 +74,8 @@ class LoadedLite(LoadedProgram):
 
         def function(given):
             seen = {}
-            watch = (lambda name, value: seen.__setitem__("\0" + name, value)) if hidden else None
-            values = self._evaluate(given, watch)
-            values.update(seen)
+            values = self._evaluate(given, recorder(hidden, seen))
+            values.update(("\0" + name, value) for name, value in seen.items())
             return values
 
         return Traced(self.framework, function, self._build)

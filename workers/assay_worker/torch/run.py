@@ -32,6 +32,7 @@ class Torch(TableFramework):
 
     name = "torch"
     modes = ("", "compile")
+    guards = None  # before the compiler's passes
     rows_modules = (
         "rows_math", "rows_reduce", "rows_shape", "rows_index", "rows_resize", "rows_neural",
         "rows_types", "rows_sequence", "rows_signal",
@@ -66,6 +67,32 @@ class Torch(TableFramework):
         for name in ("recompile_limit", "accumulated_recompile_limit"):
             if hasattr(config, name):
                 setattr(config, name, 1 << 30)
+
+    def passes(self, data, folder, inputs):
+        """Compile the model once more and see what is done to it."""
+        if not self.mode:
+            return TableFramework.passes(self, data, folder, inputs)
+        self.plain = False
+        watched = self._watched()
+        watched.switch_off([])
+        watched.forget({})
+        try:
+            self.load(data, folder).run(inputs, [], False)
+        except Exception:  # a compiler that fails has come so far
+            pass
+        return list(watched.applied), watched.others()
+
+    def keep_away(self, passes):
+        """Put guards before the compiler's passes when the first is kept away."""
+        if passes or self.guards is not None:
+            self._watched().switch_off(passes)
+
+    def _watched(self):
+        if self.guards is None:
+            from .passes import Passes
+
+            self.guards = Passes()
+        return self.guards
 
     def row(self, node):
         """Return a row that tells types which a function lacks from what goes wrong."""

@@ -1,0 +1,42 @@
+#include "cli/backend_list.h"
+
+#include <set>
+
+#include <fmt/format.h>
+
+#include "graph/names.h"
+
+namespace assay {
+
+Result<void> check_names(const std::vector<std::string>& names) {
+  std::set<std::string> seen;
+  for (const std::string& name : names) {
+    if (name.empty()) return Error{"usage", "--backends: a name is empty", "--backends"};
+    if (!seen.insert(name).second) {
+      return Error{"usage", fmt::format("--backends: {} is given twice", in_quotes(name)), name};
+    }
+  }
+  return {};
+}
+
+BackendOptions backend_options(const Common& common, double seconds) {
+  BackendOptions how;
+  how.worker.threads = common.threads;
+  how.worker.seed = common.seed;
+  how.limits = {seconds, common.memory_limit};
+  return how;
+}
+
+Result<std::vector<std::unique_ptr<Backend>>> open_backends(const std::vector<std::string>& names,
+                                                            const BackendOptions& how) {
+  if (Result<void> checked = check_names(names); !checked) return checked.error();
+  std::vector<std::unique_ptr<Backend>> backends;
+  for (const std::string& name : names) {
+    Result<std::unique_ptr<Backend>> backend = open_backend(name, how);
+    if (!backend) return backend.error();
+    backends.push_back(*std::move(backend));
+  }
+  return backends;
+}
+
+}  // namespace assay

@@ -1,0 +1,21 @@
+// assay compare of a model that validate refuses.
+#pragma once
+
+#include "cli/command.h"
+#include "cli/model.h"
+#include "validate/validate.h"
+
+namespace assay {
+
+struct InvalidRequest {
+  std::string path;  // of the model's file
+  const Model& model;
+  const ValidationResult& validation;
+  std::vector<std::string> backends;
+  DataOptions data;
+  double worker_timeout = 600;
+};
+// Exit code 1 if a backend accepts the model or dies of it, 0 if all refuse.
+Result<ExitCode> compare_invalid_model(const InvalidRequest& request, Report& report);
+
+}  // namespace assay

@@ -1,0 +1,229 @@
+#include "compare/judge.h"
+
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include "compare/model_parts.h"
+#include "compare/spread.h"
+#include "compare/turned.h"
+
+namespace assay {
+namespace {
+
+Judgement judge_node(Node node, const std::vector<Value>& inputs, const Tensor& found,
+                     const Arithmetic* arithmetic = nullptr) {
+  const auto evaluator = make_evaluator({std::move(node)}, inputs);
+  const std::map<std::string, Tensor> recorded = {{"Y", found}};
+  const auto judged = judge(*evaluator, inputs, recorded, 1, arithmetic);
+  EXPECT_TRUE(judged);
+  EXPECT_EQ(judged->size(), 1U);
+  return judged->front();
+}
+
+Tensor floats(const std::vector<double>& values) {
+  return make_tensor(ElementType::f32, {static_cast<std::int64_t>(values.size())}, values);
+}
+
+// What a node makes of 3 · x, whose rounding nobody recorded.
+Judgement judge_after_product(Node decision, const std::vector<double>& x, const Tensor& found) {
+  const std::vector<Value> inputs = {floats(x), floats({3, 3})};
+  const auto evaluator = make_evaluator({node_of("Mul", {"X0", "X1"}, "P"), decision}, inputs);
+  const auto judged = judge(*evaluator, inputs, {{"Y", found}}, 1);
+  EXPECT_TRUE(judged);
+  EXPECT_EQ(judged->size(), 1U);
+  return judged->front();
+}
+
+TEST(Judge, ExactIsPrecision) {
+  const Judgement one = judge_node(node_of("Add", {"X0", "X1"}, "Y"),
+                                   {floats({1, 2}), floats({3, 4})}, floats({4, 6}));
+  EXPECT_EQ(one.verdict, Verdict::precision);
+}
+
+TEST(Judge, OutsideIsADefect) {
+  const Judgement one = judge_node(node_of("Add", {"X0", "X1"}, "Y"),
+                                   {floats({1, 2}), floats({3, 4})}, floats({4, 6.1}));
+  EXPECT_EQ(one.verdict, Verdict::defect);
+  EXPECT_FALSE(one.inside);
+}
+
+// 3 · 0.1666… is 0.5 up to rounding, which goes to 0 or to 1.
+constexpr double kSixth = 0.16666667163372040;
+
+TEST(Judge, AStepThatRoundingTurnsIsATie) {
+  const Node round = node_of("Round", {"P"}, "Y");
+  const Judgement tie = judge_after_product(round, {kSixth, 0.5}, floats({1, 2}));
+  EXPECT_EQ(tie.verdict, Verdict::tie);
+  EXPECT_TRUE(tie.inside);
+  EXPECT_EQ(judge_after_product(round, {kSixth, 0.5}, floats({0, 2})).verdict, Verdict::precision);
+  EXPECT_EQ(judge_after_product(round, {0.3, 0.5}, floats({2, 2})).verdict, Verdict::defect);
+}
+
+TEST(Judge, ContinuousBranchesAreNoDecision) {
+  const Judgement one =
+      judge_after_product(node_of("Relu", {"P"}, "Y"), {-1e-30, 0.5}, floats({0, 1.5}));
+  EXPECT_EQ(one.verdict, Verdict::precision);
+}
+
+Tensor integers(ElementType type, const std::vector<std::int64_t>& values) {
+  return make_integers(type, {static_cast<std::int64_t>(values.size())}, values);
+}
+
+TEST(Judge, AnIndexThatRoundingTurnsIsATie) {
+  const Node largest = node_of("ArgMax", {"P"}, "Y");
+  const auto verdict = [&](double x) {
+    return judge_after_product(largest, {x, 0.10000001}, integers(ElementType::i64, {1})).verdict;
+  };
+  EXPECT_EQ(verdict(0.1), Verdict::tie);
+  EXPECT_EQ(verdict(0.11), Verdict::defect);
+  EXPECT_EQ(verdict(0.09), Verdict::precision);
+}
+
+TEST(Judge, ATopKThatRoundingTurnsIsATie) {
+  Node top = node_of("TopK", {"P", "X2"}, "V");
+  top.outputs = {"V", "Y"};
+  const std::vector<Value> inputs = {floats({0.1, 0.10000001}), floats({3, 3}),
+                                     integers(ElementType::i64, {1})};
+  const auto evaluator = make_evaluator({node_of("Mul", {"X0", "X1"}, "P"), top}, inputs);
+  const auto judged = judge(*evaluator, inputs, {{"Y", integers(ElementType::i64, {1})}}, 1);
+  ASSERT_TRUE(judged);
+  EXPECT_EQ(judged->front().verdict, Verdict::tie);
+}
+
+TEST(Judge, ACastThatRoundingTurnsIsATie) {
+  Node cast = node_of("Cast", {"P"}, "Y");
+  cast.attributes.push_back(attribute("to", 7));
+  const auto verdict = [&](double x) {
+    return judge_after_product(cast, {x, 0.5}, integers(ElementType::i64, {0, 1})).verdict;
+  };
+  EXPECT_EQ(verdict(0.33333334), Verdict::tie);  // 1, or a little less
+  EXPECT_EQ(verdict(0.4), Verdict::defect);
+}
+
+TEST(Judge, AConditionThatRoundingTurnsIsATie) {
+  const std::vector<Value> inputs = {floats({kSixth, 0.1}), floats({3, 3}), floats({0.5, 0.5})};
+  const std::vector<Node> nodes = {node_of("Mul", {"X0", "X1"}, "P"),
+                                   node_of("Less", {"P", "X2"}, "C"),
+                                   node_of("Where", {"C", "X1", "X0"}, "Y")};
+  const auto evaluator = make_evaluator(nodes, inputs);
+  const auto judged =
+      judge(*evaluator, inputs,
+            {{"C", integers(ElementType::boolean, {1, 1})}, {"Y", floats({3, 3})}}, 1);
+  ASSERT_TRUE(judged);
+  ASSERT_EQ(judged->size(), 2U);
+  EXPECT_EQ((*judged)[0].verdict, Verdict::tie);
+  EXPECT_EQ((*judged)[1].verdict, Verdict::precision);  // on the condition that was recorded
+}
+
+TEST(Judge, BetweenTypicalAndWorstIsSuspicious) {
+  constexpr std::int64_t kTerms = 10000;
+  const Tensor ones = make_tensor(ElementType::f32, {kTerms}, std::vector<double>(kTerms, 1.1));
+  Node sum = node_of("ReduceSum", {"X0"}, "Y");
+  sum.attributes.push_back(attribute("keepdims", 0));
+  const double exact = 1.10000002384185791 * kTerms;
+  const auto verdict = [&](double off) {
+    return judge_node(sum, {ones}, make_tensor(ElementType::f32, {}, {{exact * (1 + off)}}))
+        .verdict;
+  };
+  EXPECT_EQ(verdict(0), Verdict::precision);
+  EXPECT_EQ(verdict(5e-6), Verdict::precision);   // √n · u = 6e-6
+  EXPECT_EQ(verdict(1e-4), Verdict::suspicious);  // n · u = 6e-4
+  EXPECT_EQ(verdict(2e-3), Verdict::defect);
+}
+
+TEST(Judge, SubnormalsThatAreKnownToBeFlushedAreNoDefect) {
+  const std::vector<Value> inputs = {floats({1e-40, 1}), floats({2, 2})};
+  const Node product = node_of("Mul", {"X0", "X1"}, "Y");
+  EXPECT_EQ(judge_node(product, inputs, floats({0, 2})).verdict, Verdict::defect);
+  Arithmetic flushing;
+  flushing.flushes_subnormals = true;
+  EXPECT_EQ(judge_node(product, inputs, floats({0, 2}), &flushing).verdict, Verdict::precision);
+  EXPECT_EQ(judge_node(product, inputs, floats({0, 2.1}), &flushing).verdict, Verdict::defect);
+  EXPECT_EQ(judge_node(product, inputs, floats({0, 2})).verdict, Verdict::defect);
+}
+
+TEST(Judge, ProductsOfShortenedFactorsAreADifference) {
+  const Value a = make_tensor(ElementType::f32, {1, 2}, {{1.0003, 2.0007}});
+  const Value b = make_tensor(ElementType::f32, {2, 1}, {{3.0011, 5.0003}});
+  const double exact = 1.0003 * 3.0011 + 2.0007 * 5.0003;
+  const auto judged = [&](double off) {
+    return judge_node(node_of("MatMul", {"X0", "X1"}, "Y"), {a, b},
+                      make_tensor(ElementType::f32, {1, 1}, {{exact * (1 + off)}}));
+  };
+  EXPECT_EQ(judged(1e-8).verdict, Verdict::precision);
+  EXPECT_EQ(judged(4e-4).verdict, Verdict::difference);
+  EXPECT_EQ(judged(4e-4).profile, "tf32");
+  EXPECT_EQ(judged(4e-3).profile, "bfloat16-products");
+  EXPECT_EQ(judged(4e-2).verdict, Verdict::defect);
+}
+
+TEST(Judge, ACastThatAFusedSegmentLeftOutIsADifference) {
+  const auto half = [](double x) { return make_tensor(ElementType::f16, {1}, {{x}}); };
+  // What was rounded to 1.5 may have been half a step of 2^-10 more, and its power is.
+  const std::vector<Value> inputs = {half(1.5), half(16)};
+  const auto judged = [&](double before) {
+    return judge_node(node_of("Pow", {"X0", "X1"}, "Y"), inputs, half(std::pow(before, 16)));
+  };
+  EXPECT_EQ(judged(1.5).verdict, Verdict::precision);
+  EXPECT_EQ(judged(1.50045).verdict, Verdict::difference);
+  EXPECT_EQ(judged(1.50045).profile, "casts-elided");
+  EXPECT_EQ(judged(1.51).verdict, Verdict::defect);
+}
+
+// A bound over the whole sequence grows with every step, here to anything.
+TEST(Judge, ARecurrentLayerIsJudgedStepByStep) {
+  constexpr std::int64_t kSteps = 60;
+  std::vector<double> x(kSteps);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = std::sin(static_cast<double>(i));
+  const auto weight = [](double w) { return make_tensor(ElementType::f32, {1, 1, 1}, {{w}}); };
+  const std::vector<Value> inputs = {make_tensor(ElementType::f32, {kSteps, 1, 1}, x), weight(0.5),
+                                     weight(-4)};
+  Node layer = node_of("RNN", {"X0", "X1", "X2"}, "Y");
+  layer.attributes.push_back(attribute("hidden_size", 1));
+  const auto right = evaluate_node(layer, 14, inputs, Reading::value);
+  ASSERT_TRUE(right);
+  EXPECT_EQ(judge_node(layer, inputs, right->front().tensor()).verdict, Verdict::precision);
+  std::vector<double> moved = right->front().tensor().reals();
+  moved[50] += 1e-3;
+  const Tensor wrong = make_tensor(ElementType::f32, {kSteps, 1, 1, 1}, moved);
+  EXPECT_EQ(judge_node(layer, inputs, wrong).verdict, Verdict::defect);
+}
+
+TEST(Judge, WhatChanceMadeIsNotJudged) {
+  const std::vector<Value> inputs = {floats({0.5, 0.5, 0.5, 0.5})};
+  Node drawn = node_of("RandomUniformLike", {"X0"}, "Y");
+  drawn.attributes.push_back(attribute("seed", 1.0));
+  const auto evaluator = make_evaluator({drawn}, inputs);
+  const auto judged = judge(*evaluator, inputs, {{"Y", floats({0.1, 0.2, 0.3, 0.4})}}, 1);
+  ASSERT_TRUE(judged);
+  EXPECT_TRUE(judged->empty());
+  const auto spreads = rounding_spread(*evaluator, inputs, 1);
+  ASSERT_TRUE(spreads);
+  EXPECT_EQ(spreads->front().excess(floats({0.1, 0.2, 0.3, 0.4})), 0);
+}
+
+TEST(Turned, NamesTheDecisionThatTwoRecordingsTookDifferently) {
+  const std::vector<Value> inputs = {floats({kSixth}), floats({3})};
+  const auto evaluator =
+      make_evaluator({node_of("Mul", {"X0", "X1"}, "P"), node_of("Round", {"P"}, "Y")}, inputs);
+  const std::map<std::string, Tensor> down = {{"P", floats({0.5})}, {"Y", floats({0})}};
+  const std::map<std::string, Tensor> up = {{"P", floats({0.50000006})}, {"Y", floats({1})}};
+  const auto turned = turned_layers(*evaluator, inputs, down, up, 1);
+  ASSERT_TRUE(turned);
+  ASSERT_EQ(turned->size(), 1U);
+  const auto same = turned_layers(*evaluator, inputs, down, down, 1);
+  ASSERT_TRUE(same);
+  EXPECT_TRUE(same->empty());
+}
+
+TEST(Profiles, AModeHasTheLinesOfItsBackend) {
+  EXPECT_EQ(profile_of("nobody"), nullptr);
+  ASSERT_NE(profile_of("jax"), nullptr);
+  EXPECT_EQ(profile_of("jax-jit"), profile_of("jax"));
+  EXPECT_TRUE(profile_of("jax")->flushes_subnormals);
+  EXPECT_EQ(profile_of("onnxruntime-1.20.1-noopt"), profile_of("onnxruntime"));
+}
+
+}  // namespace
+}  // namespace assay

@@ -1,0 +1,4 @@
+// Units and the page itself; a browser takes its time on a busy machine.
+import {defineConfig} from 'vitest/config';
+
+export default defineConfig({test: {include: ['test/*.test.ts'], testTimeout: 120_000, hookTimeout: 120_000, fileParallelism: false}});
