@@ -125,7 +125,8 @@ Action configure(CLI::App& app) {
   app.add_option("--sample", options->sample, "With --tests: about so many of them, spread evenly")
       ->type_name("N");
   app.add_flag("--random", options->data.random, "Draw the inputs that are not given");
-  app.add_option("--output", options->output, "Write each suspect as an ONNX backend test there")
+  app.add_option("--output", options->output,
+                 "Write each suspect there, as an ONNX backend test and as a script")
       ->type_name("FOLDER");
   app.add_option("--report", options->reports,
                  "Write a report there: .html (a page), .sarif or .xml (JUnit)")

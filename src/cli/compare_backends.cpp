@@ -12,6 +12,7 @@
 #include "cli/terminal.h"
 #include "localize/bisect.h"
 #include "localize/optimiser.h"
+#include "reproduce/findings.h"
 
 namespace assay {
 namespace {
@@ -97,10 +98,14 @@ Result<ExitCode> compare_backends(const CompareRequest& request, const Subject& 
   Result<Comparison> comparison = compare(subject, *backends, options);
   if (!comparison) return comparison.error();
   localise_optimisers(subject, *backends, options.seed, options.progress, *comparison);
+  if (!request.output.empty()) suspect_whole_models(subject, *comparison);
   Result<std::vector<std::string>> tests = write_tests(comparison->findings, request.output);
   if (!tests) return tests.error();
+  std::vector<Reproduction> scripts = reproduce_findings(comparison->findings, *tests, *backends,
+                                                         {options.seed, request.worker_timeout});
   const Graph& graph = subject.model->graph;
-  tell({*comparison, graph, maps.finish(graph), *std::move(tests)}, subject, report);
+  tell({*comparison, graph, maps.finish(graph), *std::move(tests), std::move(scripts)}, subject,
+       report);
   Result<void> bisected = bisect(subject, *comparison, *range, how, options.progress, report);
   if (!bisected) return bisected.error();
   Result<void> written = write_reports(

@@ -9,7 +9,7 @@ from ..failure import Unsupported
 from ..framework import TableFramework, limit_threads
 
 # Types that numpy lacks, by their name in torch; their bytes pass as integers of the same width.
-_MORE = {
+MORE_TYPES = {
     16: ("bfloat16", np.int16),
     17: ("float8_e4m3fn", np.uint8),
     18: ("float8_e4m3fnuz", np.uint8),
@@ -135,8 +135,8 @@ class Torch(TableFramework):
 
     def put(self, array):
         """Copy: the bytes are the engine's, and torch wants to write."""
-        if array.type in _MORE:
-            name, bits = _MORE[array.type]
+        if array.type in MORE_TYPES:
+            name, bits = MORE_TYPES[array.type]
             kind = getattr(self.root, name, None)
             if kind is not None and hasattr(self.root, "float8_e5m2"):
                 if not array.count():
@@ -152,7 +152,7 @@ class Torch(TableFramework):
     def take(self, value):
         """Return a tensor's elements, dense and on the host."""
         value = value.detach().contiguous()
-        for number, (name, bits) in _MORE.items():
+        for number, (name, bits) in MORE_TYPES.items():
             if value.dtype is getattr(self.root, name, None):
                 same_width = self.root.int16 if bits is np.int16 else self.root.uint8
                 raw = from_numpy(value.view(same_width).numpy())
@@ -175,6 +175,12 @@ class Torch(TableFramework):
     def compiled(self, function, _):
         """Compile the whole model at once, with what rows need to know as it is known."""
         return _Compiled(self, function)
+
+    def tracing(self):
+        """Write torch's functions and the methods of its tensors."""
+        from .script import TorchTracing
+
+        return TorchTracing(self.root, self.mode)
 
     def truth(self, value):
         """Return a tensor of one boolean as Python's."""
