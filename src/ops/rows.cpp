@@ -2,8 +2,10 @@
 #include "patterns/rows.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "ops/families.h"
+#include "scalar/watch.h"
 
 namespace assay {
 namespace {
@@ -23,22 +25,36 @@ std::vector<std::int64_t> one_axis(const Call& call) {
   return {*normalize_axis(call.site.integer("axis"), call.input(0).tensor().rank())};
 }
 
+// No element is above the largest one, and one of them is it.
+template <class S>
+S shifted_exp(const S& x, const S& top) {
+  constexpr double kBelow = std::numeric_limits<double>::infinity();
+  return guarded<S>([&] { return exp(within(x - top, -kBelow, 0)); });
+}
+template <class S>
+S shifted_sum(std::span<const S> terms) {
+  constexpr double kAbove = std::numeric_limits<double>::infinity();
+  return within(sum(terms), 1, kAbove);
+}
+
 struct Softmax {
+  static constexpr bool kCountable = true;
   template <class S>
   void operator()(std::span<const S> x, std::span<S> y) const {
     const S top = maximum(x);
-    for (std::size_t i = 0; i < x.size(); ++i) y[i] = exp(x[i] - top);
-    const S total = sum(std::span<const S>(y));
+    for (std::size_t i = 0; i < x.size(); ++i) y[i] = shifted_exp(x[i], top);
+    const S total = shifted_sum(std::span<const S>(y));
     for (std::size_t i = 0; i < x.size(); ++i) y[i] = within(y[i] / total, 0, 1);
   }
 };
 
 struct LogSoftmax {
+  static constexpr bool kCountable = true;
   template <class S>
   void operator()(std::span<const S> x, std::span<S> y) const {
     const S top = maximum(x);
-    for (std::size_t i = 0; i < x.size(); ++i) y[i] = exp(x[i] - top);
-    const S total = log(sum(std::span<const S>(y)));
+    for (std::size_t i = 0; i < x.size(); ++i) y[i] = shifted_exp(x[i], top);
+    const S total = log(shifted_sum(std::span<const S>(y)));
     for (std::size_t i = 0; i < x.size(); ++i) y[i] = (x[i] - top) - total;
   }
 };
@@ -60,13 +76,15 @@ struct Hardmax {
 
 // A row whose norm is zero stays zero.
 struct LpNormalization {
+  static constexpr bool kCountable = true;
   std::int64_t p;
   explicit LpNormalization(const Call& call) : p(call.site.integer("p")) {}
   template <class S>
   void operator()(std::span<const S> x, std::span<S> y) const {
     const S norm = p == 1 ? sum_of_absolutes(x) : sqrt(sum_of_squares(x));
     for (std::size_t i = 0; i < x.size(); ++i)
-      y[i] = select(equal(norm, zero<S>()), zero<S>(), within(x[i] / norm, -1, 1));
+      y[i] = guarded<S>(
+          [&] { return select(equal(norm, zero<S>()), zero<S>(), within(x[i] / norm, -1, 1)); });
   }
 };
 
