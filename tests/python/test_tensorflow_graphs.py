@@ -1,4 +1,4 @@
-"""TensorFlow graphs: every value of every node against TensorFlow's own session."""
+"""TensorFlow graphs: every value of every node against TensorFlow itself."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NETS = """optimizers resource_optimizers keras_momentum state embedding perceptr
 GONE = {"TopK", "BatchMatMul", "RefIdentity"}
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with all graphs and what TensorFlow computes in them."""
     home = Path(os.environ.get("ASSAY_HOME", ROOT / "build" / "backends"))
@@ -52,11 +52,20 @@ def tolerance(expected: np.ndarray) -> tuple[float, float]:
 
 
 @pytest.mark.parametrize("name", FAMILIES + NETS)
-def test_every_value_is_tensorflows(name: str, recorded: Path, assay: Assay, tmp_path: Path) -> None:
+def test_every_value_is_tensorflows(
+    name: str, recorded: Path, assay: Assay, tmp_path: Path
+) -> None:
     results = tmp_path / "results.npz"
     inputs = recorded / f"{name}.inputs.npz"
     done = assay(
-        "run", recorded / f"{name}.pb", "--inputs", inputs, "--hidden", "--outputs", results, "--json"
+        "run",
+        recorded / f"{name}.pb",
+        "--inputs",
+        inputs,
+        "--hidden",
+        "--outputs",
+        results,
+        "--json",
     )
     assert done.code == 0, done.out[:2000]
     assert done.document["unknown"] == []

@@ -36,13 +36,15 @@ class Fed:
 
 def i32(value: Any) -> Any:
     """Return a constant, as axes and shapes mostly are."""
-    return tf.constant(value, tf.int32)
+    return tf.constant(np.asarray(value, np.int32))
 
 
 def unary(f: Fed) -> None:
     """Elementwise operations of one input."""
     x, unit, positive = f.real(3, 4), f.real(3, 4, low=-0.9, high=0.9), f.real(3, 4, low=0.1)
-    for op in "Abs Asinh Atan Ceil Cos Cosh Erf Erfc Exp Expm1 Floor Inv Neg Reciprocal Rint".split():
+    for (
+        op
+    ) in "Abs Asinh Atan Ceil Cos Cosh Erf Erfc Exp Expm1 Floor Inv Neg Reciprocal Rint".split():
         getattr(RAW, op)(x=x)
     for op in "Sign Sin Sinh Square Tan Round".split():
         getattr(RAW, op)(x=x)
@@ -52,7 +54,7 @@ def unary(f: Fed) -> None:
         getattr(RAW, op)(x=positive)
     RAW.Acosh(x=positive + 1)
     RAW.Round(x=f.whole(3))
-    for to in [tf.float64, tf.int32, tf.bool, tf.float16, tf.bfloat16]:
+    for to in [tf.float64, tf.int32, tf.bool, tf.float16]:
         RAW.Cast(x=x, DstT=to)
     RAW.Cast(x=f.whole(4), DstT=tf.float32)
 
@@ -336,9 +338,7 @@ def conv(f: Fed) -> None:
         dy = f.real(*y.shape)
         if d == 1:
             RAW.Conv2DBackpropInput(input_sizes=i32(x.shape), filter=w, out_backprop=dy, **more)
-            RAW.Conv2DBackpropFilter(
-                input=x, filter_sizes=i32(w.shape), out_backprop=dy, **more
-            )
+            RAW.Conv2DBackpropFilter(input=x, filter_sizes=i32(w.shape), out_backprop=dy, **more)
         if pad == "EXPLICIT":
             continue
         w = f.real(k, k, 3, 2)

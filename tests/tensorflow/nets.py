@@ -144,7 +144,7 @@ def recurrent(f: Fed) -> None:
     """A recurrent net over an array of steps."""
     steps = f.real(4, 2, 3)
     w = variable("w", 3, 3)
-    given = tf.TensorArray(tf.float32, 4).unstack(steps)
+    given = tf.TensorArray(tf.float32, 4, element_shape=[2, 3]).unstack(steps)
     taken = tf.TensorArray(tf.float32, 4, element_shape=[2, 3])
 
     def body(i: Any, h: Any, out: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Writes graphs with what TensorFlow's own session computes in them.
+"""Writes graphs with what TensorFlow itself computes in them.
 
 usage: record.py FOLDER [NAME…]
 
@@ -48,27 +48,27 @@ def changes(op: Any) -> bool:
 
 
 class Recorder:
-    """One graph, its session and its variables."""
+    """One graph, running, and its variables."""
 
     def __init__(self, graph: tf.Graph, feeds: dict[str, Any]) -> None:
-        """Start a session and give the variables their values."""
+        """Start it and give the variables their values."""
         self.graph = graph
         config = V1.ConfigProto()
         config.graph_options.rewrite_options.disable_meta_optimizer = True
-        self.session = V1.Session(graph=graph, config=config)
+        self.running = V1.Session(graph=graph, config=config)
         self.variables = V1.global_variables()
         self.feeds = {graph.get_tensor_by_name(name + ":0"): v for name, v in feeds.items()}
         self.loads = []
         for v in self.variables:
             place = V1.placeholder(v.dtype.base_dtype, v.shape)
             self.loads.append((V1.assign(v, place).op, place))
-        self.session.run(V1.global_variables_initializer())
-        self.start = self.session.run(self.variables)
+        self.running.run(V1.global_variables_initializer())
+        self.start = self.running.run(self.variables)
 
     def reset(self) -> None:
         """Give the variables the values they began with."""
         for (load, place), value in zip(self.loads, self.start):
-            self.session.run(load, {place: value})
+            self.running.run(load, {place: value})
 
     def all_values(self, ops: list[Any]) -> dict[str, np.ndarray]:
         """Return every value of the operations that has one."""
@@ -80,7 +80,7 @@ class Recorder:
             and tensor.dtype.base_dtype not in (tf.resource, tf.variant, tf.string)
         ]
         tensors = [tensor for tensor in tensors if self.has_value(tensor)]
-        values = dict(zip(map(value_name, tensors), self.session.run(tensors, self.feeds)))
+        values = dict(zip(map(value_name, tensors), self.running.run(tensors, self.feeds)))
         for op in ops:
             if changes(op):
                 values.update(self.changed(op))
@@ -91,7 +91,7 @@ class Recorder:
         if tensor.op._get_control_flow_context() is None and tensor.op.type != "Merge":
             return True
         try:
-            self.session.run(tensor, self.feeds)
+            self.running.run(tensor, self.feeds)
         except tf.errors.InvalidArgumentError:
             return False
         return True
@@ -100,11 +100,11 @@ class Recorder:
         """Return the value of the variable after the operation."""
         self.reset()
         if op.outputs and op.outputs[0].dtype.base_dtype != tf.resource:
-            result = {op.name: self.session.run(op.outputs[0], self.feeds)}
+            result = {op.name: self.running.run(op.outputs[0], self.feeds)}
         else:
-            self.session.run(op, self.feeds)
+            self.running.run(op, self.feeds)
             place = [v for v in self.variables if v.handle is op.inputs[0]]
-            result = {op.name: self.session.run(place[0])} if place else {}
+            result = {op.name: self.running.run(place[0])} if place else {}
         self.reset()
         return result
 

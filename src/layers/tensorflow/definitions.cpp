@@ -18,7 +18,8 @@ std::vector<Definition> gather_all() {
                             scatter_definitions,      select_definitions,
                             shape_definitions,        slice_definitions,
                             source_definitions,       state_definitions,
-                            tensor_array_definitions, trigonometry_definitions, unary_definitions}) {
+                            tensor_array_definitions, trigonometry_definitions,
+                            unary_definitions}) {
     for (Definition& definition : family()) all.push_back(definition);
   }
   std::sort(all.begin(), all.end(),

@@ -13,55 +13,61 @@ namespace {
 
 constexpr std::size_t kMostLookedAt = 20000;  // nodes before a Merge, in search of its Switch
 
-// Which way a value has come: the Switches that it depends on and the sides that it took.
+// Which way a value has come: the Switches before it and the side it took at each, nearest first.
 struct Way {
   struct Side {
     Edge decides;
-    std::size_t taken;  // 2: both
+    std::size_t taken, distance;
   };
   std::unordered_map<std::string, Side> sides;  // by the name of what decides
 };
 
-Way way_to(const Wiring& wiring, const Edge& end) {
+using Choices = std::unordered_map<std::size_t, Choice>;
+
+// What an earlier Merge has brought together again is no way any more.
+Way way_to(const Wiring& wiring, const Choices& choices, const Edge& end) {
   Way way;
+  std::unordered_set<std::string> together;
   std::unordered_set<std::size_t> seen;
   std::vector<Edge> open = {end};
-  while (!open.empty() && seen.size() < kMostLookedAt) {
-    const Edge edge = open.back();
-    open.pop_back();
+  for (std::size_t next = 0; next < open.size() && seen.size() < kMostLookedAt; ++next) {
+    const Edge edge = open[next];
     if (edge.node == kNowhere) continue;
     const WiredNode& node = wiring[edge.node];
+    if (const auto merged = choices.find(edge.node); merged != choices.end()) {
+      together.insert(wiring.value_name(merged->second.decides));
+    }
     if (node.is("Switch") && node.inputs.size() == 2) {
       const Edge decides = wiring.root_of(node.inputs[1]);
-      if (decides.node == kNowhere) continue;
-      const Way::Side side{decides, edge.output};
-      const auto [place, fresh] = way.sides.try_emplace(wiring.value_name(decides), side);
-      if (!fresh && place->second.taken != edge.output) place->second.taken = 2;
+      const std::string name = decides.node == kNowhere ? "" : wiring.value_name(decides);
+      if (!name.empty() && !together.contains(name)) {
+        way.sides.try_emplace(name, Way::Side{decides, edge.output, next});
+      }
     }
     if (!seen.insert(edge.node).second) continue;
-    for (const Edge& input : node.inputs) open.push_back(input);
+    open.insert(open.end(), node.inputs.begin(), node.inputs.end());
     for (const std::size_t before : node.after) open.push_back({before, 0});
   }
   return way;
 }
 
-// The value that decides between the two inputs of a Merge, and which of them it takes if it holds.
-struct Choice {
-  Edge decides;
-  std::size_t if_true;
-};
-
-std::optional<Choice> choice_of(const Wiring& wiring, const WiredNode& merge) {
+// Of what the two inputs of a Merge took different sides at, the nearest decides.
+std::optional<Choice> choice_of(const Wiring& wiring, const Choices& choices,
+                                const WiredNode& merge) {
   if (merge.inputs.size() != 2) return std::nullopt;
-  const Way first = way_to(wiring, merge.inputs[0]), second = way_to(wiring, merge.inputs[1]);
+  const Way first = way_to(wiring, choices, merge.inputs[0]);
+  const Way second = way_to(wiring, choices, merge.inputs[1]);
+  std::optional<Choice> best;
+  std::size_t nearest = 0;
   for (const auto& [name, side] : first.sides) {
     const auto other = second.sides.find(name);
-    if (other == second.sides.end() || side.taken > 1 || other->second.taken > 1) continue;
-    if (side.taken != other->second.taken) {
-      return Choice{side.decides, side.taken == 1 ? std::size_t{0} : std::size_t{1}};
-    }
+    if (other == second.sides.end() || side.taken == other->second.taken) continue;
+    const std::size_t distance = side.distance + other->second.distance;
+    if (best && distance >= nearest) continue;
+    nearest = distance;
+    best = Choice{side.decides, side.taken == 1 ? std::size_t{0} : std::size_t{1}};
   }
-  return std::nullopt;
+  return best;
 }
 
 std::shared_ptr<const Graph> passing_on(const std::string& name, const std::string& from,
@@ -118,8 +124,9 @@ void Emitter::emit_switch(std::size_t node, Scope& scope) {
 }
 
 void Emitter::emit_merge(std::size_t node, Scope& scope) {
-  const auto choice = choice_of(wiring_, wiring_[node]);
+  const auto choice = choice_of(wiring_, choices_, wiring_[node]);
   if (!choice) return emit_unknown(node, scope, "it is not known what decides between its inputs");
+  choices_.try_emplace(node, *choice);
   const std::string name = own_value(node, 0, scope);
   Node either;
   either.op = "If";

@@ -21,6 +21,12 @@ struct Scope {
   std::unordered_set<std::size_t> loops{};  // frames that are done
 };
 
+// The value that decides between the two inputs of a Merge, and which of them it takes if it holds.
+struct Choice {
+  Edge decides;
+  std::size_t if_true;
+};
+
 class Emitter {
  public:
   Emitter(const Wiring& wiring, const Frames& frames, const KnownValues& known, Model& model)
@@ -61,6 +67,7 @@ class Emitter {
   const Frames& frames_;
   const KnownValues& known_;
   Model& model_;
+  std::unordered_map<std::size_t, Choice> choices_;  // by Merge
   std::size_t unresolved_ = 0;
 };
 

@@ -8,6 +8,11 @@
 #include "graph/order.h"
 
 namespace assay::tensorflow {
+namespace {
+
+constexpr int kMostCopies = 100;  // of a variable between its Switch and its Exit
+
+}  // namespace
 
 Frames::Frames(const Wiring& wiring) : wiring_(wiring), of_(wiring.nodes().size(), kOutermost) {
   frames_.emplace_back();
@@ -102,7 +107,11 @@ void Frames::find_ends(Frame& frame, std::size_t number) {
   for (const std::size_t i : frame.nodes) {
     const WiredNode& node = wiring_[i];
     if (node.inputs.empty() || of_[i] != number) continue;
-    const std::size_t from = node.inputs[0].node;
+    std::size_t from = node.inputs[0].node;
+    for (int steps = 0; steps < kMostCopies && node.is("Exit") && from != kNowhere; ++steps) {
+      if (!wiring_[from].is("Identity") || wiring_[from].inputs.empty()) break;
+      from = wiring_[from].inputs[0].node;
+    }
     if (LoopVariable* variable = node.is("Switch") ? find(of_merge, from) : nullptr) {
       variable->branch = i;
       of_switch[i] = variable;

@@ -11,6 +11,16 @@ bool training(const Builder& b) { return b.site().integer("is_training", 1) != 0
 // Statistics are of the type U, which the first version calls T.
 const char* statistics_type(const Builder& b) { return b.site().has("U") ? "U" : "T"; }
 
+// From and to the type of the statistics, where it is another.
+std::string as_statistics(Builder& b, const std::string& value) {
+  const char* type = statistics_type(b);
+  return type_of(b, type) == type_of(b) ? value : to_type(b, value, type);
+}
+
+std::string as_values(Builder& b, const std::string& value) {
+  return type_of(b, statistics_type(b)) == type_of(b) ? value : to_type(b, value, "T");
+}
+
 std::string inverse_deviation(Builder& b, const std::string& variance) {
   const std::string shifted = b("Add", {variance, number(b, epsilon_of(b), statistics_type(b))});
   return b("Reciprocal", {b("Sqrt", {shifted})});
@@ -43,13 +53,13 @@ std::string blended(Builder& b, const std::string& old, const std::string& fresh
 
 // (x, scale, offset, mean, variance) → y, mean and variance of the batch, the same for the gradient
 void fused_batch_norm(Builder& b) {
-  const std::string x = to_type(b, b.input(0), statistics_type(b));
+  const std::string x = as_statistics(b, b.input(0));
   Moments moments{b.input(3), b.input(4), b.input(4)};
   if (training(b)) moments = moments_of(b, x);
   const std::string slope = b("Mul", {inverse_deviation(b, moments.variance), b.input(1)});
   const std::string far = b("Sub", {x, along_channels(b, moments.mean, x)});
   const std::string scaled = b("Mul", {far, along_channels(b, slope, x)});
-  b.output(0, to_type(b, b("Add", {scaled, along_channels(b, b.input(2), x)}), "T"));
+  b.output(0, as_values(b, b("Add", {scaled, along_channels(b, b.input(2), x)})));
   const bool blend = training(b);
   b.output(1, b("Identity", {blend ? blended(b, b.input(3), moments.mean) : moments.mean}));
   b.output(2, b("Identity", {blend ? blended(b, b.input(4), moments.unbiased) : moments.variance}));
@@ -61,7 +71,7 @@ void fused_batch_norm(Builder& b) {
 // (gradient, x, scale, mean, variance) → gradients of x, scale, offset
 void fused_batch_norm_grad(Builder& b) {
   const char* type = statistics_type(b);
-  const std::string dy = to_type(b, b.input(0), type), x = to_type(b, b.input(1), type);
+  const std::string dy = as_statistics(b, b.input(0)), x = as_statistics(b, b.input(1));
   const std::string axes = channel_axes(b, x);
   const std::string inverse = inverse_deviation(b, b.input(4));
   const std::string far = b("Sub", {x, along_channels(b, b.input(3), x)});
@@ -75,7 +85,7 @@ void fused_batch_norm_grad(Builder& b) {
     rest = b("Sub", {b("Sub", {dy, along_channels(b, mean, x)}),
                      b("Mul", {normal, along_channels(b, share, x)})});
   }
-  b.output(0, to_type(b, b("Mul", {rest, slope}), "T"));
+  b.output(0, as_values(b, b("Mul", {rest, slope})));
   b.output(1, sum_over(b, by_scale, axes, false));
   b.output(2, sum_over(b, dy, axes, false));
   b.output(3, b.constant(Tensor(type_of(b, type), {0})));
