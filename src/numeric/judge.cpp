@@ -105,7 +105,7 @@ class Judge {
     }
   }
 
-  Judgement result;
+  Assessment result;
 
  private:
   const Roots* roots_;
@@ -115,7 +115,7 @@ class Judge {
 
 }  // namespace
 
-Judgement judge(const Model& model, const Roots& roots, const Setting& setting) {
+Assessment judge(const Model& model, const Roots& roots, const Setting& setting) {
   Judge judge(roots);
   AnalysisOptions options;
   options.setting = setting;
@@ -127,7 +127,7 @@ Judgement judge(const Model& model, const Roots& roots, const Setting& setting) 
   return std::move(judge.result);
 }
 
-bool is_safe(const Judgement& judgement, const std::string& name) {
+bool is_safe(const Assessment& judgement, const std::string& name) {
   const auto found = std::find_if(judgement.nodes.begin(), judgement.nodes.end(),
                                   [&](const LintNode& node) { return node.name == name; });
   return found == judgement.nodes.end() || found->verdict != LintVerdict::warning;

@@ -10,16 +10,16 @@
 
 namespace assay {
 
-struct Judgement {
+struct Assessment {
   std::vector<LintNode> nodes;  // in order of execution, one for each node that a check is about
   std::vector<std::set<int>> roots;  // that each depends on
   std::vector<std::pair<std::string, std::string>> unknown;
 };
 
 // Analyses the model with these roots.
-Judgement judge(const Model& model, const Roots& roots, const Setting& setting);
+Assessment judge(const Model& model, const Roots& roots, const Setting& setting);
 
 // Whether each node that is unsafe in `judgement` is safe in another one of the same model.
-bool is_safe(const Judgement& judgement, const std::string& name);
+bool is_safe(const Assessment& judgement, const std::string& name);
 
 }  // namespace assay

@@ -40,7 +40,7 @@ std::string_view to_text(LintVerdict verdict) {
 Result<LintResult> lint(const Model& model, const Ranges& ranges, const LintOptions& options) {
   const OneThread one;
   const Roots roots = apply_ranges(model, ranges);
-  Judgement judgement = judge(model, roots, options.setting);
+  Assessment judgement = judge(model, roots, options.setting);
   LintSearch search(model, roots, options);
   search.split(judgement);
   search.find_witnesses(judgement);

@@ -92,7 +92,7 @@ bool LintSearch::has_time() const {
   return passed.count() < options_->search_seconds;
 }
 
-Judgement LintSearch::with_range(std::size_t root, const Interval& range) const {
+Assessment LintSearch::with_range(std::size_t root, const Interval& range) const {
   Roots narrowed = *roots_;
   Abstract& value = narrowed.values.at(narrowed.roots[root].name);
   const Abstract before = value;
@@ -102,7 +102,7 @@ Judgement LintSearch::with_range(std::size_t root, const Interval& range) const 
   return judge(*model_, narrowed, options_->setting);
 }
 
-void LintSearch::split(Judgement& judgement) const {
+void LintSearch::split(Assessment& judgement) const {
   std::set<int> wanted;
   for (std::size_t n = 0; n < judgement.nodes.size(); ++n)
     if (unsafe(judgement.nodes[n]))
@@ -112,8 +112,8 @@ void LintSearch::split(Judgement& judgement) const {
     const auto place = static_cast<std::size_t>(root);
     const Interval& range = roots_->roots[place].range;
     if (!(range.low < 0 && range.high > 0) || ++tried > kMostSplit || !has_time()) continue;
-    const Judgement below = with_range(place, {range.low, 0, false});
-    const Judgement above = with_range(place, {0, range.high, false});
+    const Assessment below = with_range(place, {range.low, 0, false});
+    const Assessment above = with_range(place, {0, range.high, false});
     for (LintNode& node : judgement.nodes) {
       if (!unsafe(node) || !is_safe(below, node.name) || !is_safe(above, node.name)) continue;
       node.verdict = LintVerdict::safe;
@@ -122,7 +122,7 @@ void LintSearch::split(Judgement& judgement) const {
   }
 }
 
-void LintSearch::find_witnesses(Judgement& judgement) const {
+void LintSearch::find_witnesses(Assessment& judgement) const {
   std::map<std::string, LintNode*> open;
   for (LintNode& node : judgement.nodes)
     if (unsafe(node)) open[node.name] = &node;
@@ -207,7 +207,7 @@ std::optional<LintFix> LintSearch::fix(const LintNode& node, std::size_t root) c
   return best;
 }
 
-void LintSearch::find_fixes(Judgement& judgement) const {
+void LintSearch::find_fixes(Assessment& judgement) const {
   for (std::size_t n = 0; n < judgement.nodes.size(); ++n) {
     LintNode& node = judgement.nodes[n];
     if (node.verdict != LintVerdict::warning && node.verdict != LintVerdict::error) continue;

@@ -14,16 +14,16 @@ class LintSearch {
       : model_(&model), roots_(&roots), options_(&options) {}
 
   // A range around 0 cut there: what is safe in both halves is safe.
-  void split(Judgement& judgement) const;
+  void split(Assessment& judgement) const;
   // Runs the reference on corners, middles and random points of the ranges. What fails there is an
   // error.
-  void find_witnesses(Judgement& judgement) const;
+  void find_witnesses(Assessment& judgement) const;
   // The widest range of one root, to 1 %, for which the analysis proves the operation safe.
-  void find_fixes(Judgement& judgement) const;
+  void find_fixes(Assessment& judgement) const;
 
  private:
   bool has_time() const;
-  Judgement with_range(std::size_t root, const Interval& range) const;
+  Assessment with_range(std::size_t root, const Interval& range) const;
   std::optional<LintFix> fix(const LintNode& node, std::size_t root) const;
 
   const Model* model_;

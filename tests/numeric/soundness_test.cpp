@@ -164,7 +164,7 @@ void try_graph(std::uint64_t seed, const Setting& setting) {
   Analysis analysis(*m, options);
   analysis.inputs = roots.values;
   analysis.run();
-  const Judgement judgement = judge(*m, roots, setting);
+  const Assessment judgement = judge(*m, roots, setting);
   const auto evaluator = Evaluator::make(m);
   ASSERT_TRUE(evaluator.has_value());
   for (int point = 0; point < 6; ++point) {
