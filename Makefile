@@ -43,7 +43,7 @@ check: setup ## Formatting, clang-tidy on changed files, ruff, mypy
 	@$(PYTHON) -m ruff format --quiet --check .
 	@$(PYTHON) -m mypy --no-error-summary $(python_folders)
 	@[ -f build/build.ninja ] || cmake --preset release
-	@ninja -C build --quiet generated/onnx.pb.h generated/protocol.pb.h generated/onnx_schemas.inc
+	@ninja -C build --quiet generated/onnx.pb.h generated/protocol.pb.h generated/tensorflow.pb.h generated/onnx_schemas.inc
 	@$(PYTHON) tools/tidy.py --changed --seconds 120 --jobs $(JOBS)
 
 tidy: build ## clang-tidy on every file (only what changed since the last time)

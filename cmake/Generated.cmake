@@ -45,6 +45,19 @@ target_include_directories(worker_protocol SYSTEM PUBLIC "${CMAKE_BINARY_DIR}" "
 target_link_libraries(worker_protocol PUBLIC protobuf::libprotobuf)
 target_compile_options(worker_protocol PRIVATE -w)
 
+# "generated/tensorflow.pb.h": the public wire format of TensorFlow graphs.
+add_custom_command(
+  OUTPUT "${generated}/tensorflow.pb.cc" "${generated}/tensorflow.pb.h"
+  COMMAND protobuf::protoc --proto_path=${PROJECT_SOURCE_DIR}/src/formats
+    --cpp_out=${generated} tensorflow.proto
+  DEPENDS "${PROJECT_SOURCE_DIR}/src/formats/tensorflow.proto"
+  COMMENT "Compiling tensorflow.proto"
+  VERBATIM)
+add_library(tensorflow_proto STATIC "${generated}/tensorflow.pb.cc" "${generated}/tensorflow.pb.h")
+target_include_directories(tensorflow_proto SYSTEM PUBLIC "${CMAKE_BINARY_DIR}" "${generated}")
+target_link_libraries(tensorflow_proto PUBLIC protobuf::libprotobuf)
+target_compile_options(tensorflow_proto PRIVATE -w)
+
 if(EXISTS "${PROJECT_SOURCE_DIR}/tools/make_schemas.py")
   set(schemas "${generated}/onnx_schemas.inc")
   add_custom_command(

@@ -1,0 +1,154 @@
+"""Writes graphs with what TensorFlow itself computes in them.
+
+usage: record.py FOLDER [NAME…]
+
+For each graph: NAME.pb, NAME.pbtxt, NAME.inputs.npz (what is fed, and the variables) and
+NAME.values.npz (every value, by the name that Assay has for it). Runs in the environment of the
+backend tensorflow.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+os.environ["TF_ENABLE_ONEDNN_OPTS"] = "0"
+
+import numpy as np
+import tensorflow as tf
+from families import FAMILIES, Fed
+from nets import NETS
+
+V1 = tf.compat.v1
+# Operations that change a variable are run one by one, each on the values from the start.
+CHANGES = ("Assign", "Apply", "Scatter")
+
+
+def value_name(tensor: Any) -> str:
+    """Return Assay's name of a value."""
+    return tensor.op.name if tensor.value_index == 0 else tensor.name
+
+
+def is_random(op: Any) -> bool:
+    """Tell whether an operation draws random numbers."""
+    return op.type.startswith("Random") or op.type in {"TruncatedNormal", "Multinomial"}
+
+
+def in_loop(op: Any) -> bool:
+    """Tell whether an operation runs more than once, so that it has no one value."""
+    return op._get_control_flow_context() is not None and op.type != "Exit"
+
+
+def changes(op: Any) -> bool:
+    """Tell whether an operation changes a variable."""
+    return any(part in op.type for part in CHANGES) and op.type not in {"ScatterNd"}
+
+
+class Recorder:
+    """One graph, running, and its variables."""
+
+    def __init__(self, graph: tf.Graph, feeds: dict[str, Any]) -> None:
+        """Start it and give the variables their values."""
+        self.graph = graph
+        config = V1.ConfigProto()
+        config.graph_options.rewrite_options.disable_meta_optimizer = True
+        self.running = V1.Session(graph=graph, config=config)
+        self.variables = V1.global_variables()
+        self.feeds = {graph.get_tensor_by_name(name + ":0"): v for name, v in feeds.items()}
+        self.loads = []
+        for v in self.variables:
+            place = V1.placeholder(v.dtype.base_dtype, v.shape)
+            self.loads.append((V1.assign(v, place).op, place))
+        self.running.run(V1.global_variables_initializer())
+        self.start = self.running.run(self.variables)
+
+    def reset(self) -> None:
+        """Give the variables the values they began with."""
+        for (load, place), value in zip(self.loads, self.start, strict=True):
+            self.running.run(load, {place: value})
+
+    def all_values(self, ops: list[Any]) -> dict[str, np.ndarray]:
+        """Return every value of the operations that has one."""
+        tensors = [
+            tensor
+            for op in ops
+            for tensor in op.outputs
+            if not changes(op)
+            and tensor.dtype.base_dtype not in (tf.resource, tf.variant, tf.string)
+        ]
+        tensors = [tensor for tensor in tensors if self.has_value(tensor)]
+        found = self.running.run(tensors, self.feeds)
+        values = dict(zip(map(value_name, tensors), found, strict=True))
+        for op in ops:
+            if changes(op):
+                values.update(self.changed(op))
+        return values
+
+    def has_value(self, tensor: Any) -> bool:
+        """Tell whether a value is there: a branch that is not taken has none."""
+        if tensor.op._get_control_flow_context() is None and tensor.op.type != "Merge":
+            return True
+        try:
+            self.running.run(tensor, self.feeds)
+        except tf.errors.InvalidArgumentError:
+            return False
+        return True
+
+    def changed(self, op: Any) -> dict[str, np.ndarray]:
+        """Return the value of the variable after the operation."""
+        self.reset()
+        if op.outputs and op.outputs[0].dtype.base_dtype != tf.resource:
+            result = {op.name: self.running.run(op.outputs[0], self.feeds)}
+        else:
+            self.running.run(op, self.feeds)
+            place = [v for v in self.variables if v.handle is op.inputs[0]]
+            result = {op.name: self.running.run(place[0])} if place else {}
+        self.reset()
+        return result
+
+
+def depends_on_random(ops: list[Any]) -> set[str]:
+    """Return the names of all operations whose values differ from run to run."""
+    found: set[str] = set()
+    for op in ops:
+        if is_random(op) or any(tensor.op.name in found for tensor in op.inputs):
+            found.add(op.name)
+    return found
+
+
+def record(name: str, build: Any, folder: Path) -> None:
+    """Build a graph, write it, and write what TensorFlow computes."""
+    with tf.Graph().as_default() as graph:
+        fed = Fed()
+        build(fed)
+        definition = graph.as_graph_def()
+        ops = [op for op in graph.get_operations() if not in_loop(op) or op.type == "Merge"]
+        recorder = Recorder(graph, fed.feeds)
+        (folder / f"{name}.pb").write_bytes(definition.SerializeToString())
+        tf.io.write_graph(definition, str(folder), f"{name}.pbtxt", as_text=True)
+        inputs = dict(fed.feeds)
+        for v, value in zip(recorder.variables, recorder.start, strict=True):
+            inputs[v.op.name] = value
+        values = recorder.all_values([op for op in ops if op.type not in {"NoOp"}])
+        random = depends_on_random(ops)
+        kept = {key: value for key, value in values.items() if key.split(":")[0] not in random}
+        np.savez(folder / f"{name}.inputs.npz", **inputs)
+        np.savez(folder / f"{name}.values.npz", **kept)
+        drawn = {f"{key}": value for key, value in values.items() if key not in kept}
+        np.savez(folder / f"{name}.drawn.npz", **drawn)
+
+
+def main() -> None:
+    """Record all graphs, or those that are named."""
+    V1.disable_v2_behavior()
+    folder, names = Path(sys.argv[1]), sys.argv[2:]
+    graphs: dict[str, Any] = {family.__name__: family for family in FAMILIES} | NETS
+    for name in names or graphs:
+        record(name, graphs[name], folder)
+
+
+if __name__ == "__main__":
+    main()
