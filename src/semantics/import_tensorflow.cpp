@@ -24,6 +24,10 @@ void set_output_types(Model& model, const ModelTypes& types) {
     return output.type.kind == ValueType::Kind::unknown ||
            (output.type.is_tensor() && output.type.element == ElementType::undefined);
   });
+  const auto has_rank = [](const NamedType& output) { return output.type.dims.has_value(); };
+  if (std::any_of(outputs.begin(), outputs.end(), has_rank)) {
+    std::erase_if(outputs, [&](const NamedType& output) { return !has_rank(output); });
+  }
 }
 
 }  // namespace

@@ -9,14 +9,44 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
 from conftest import ASSAY, ROOT, Assay
 
 SOURCES = ROOT / "tests" / "tensorflow"
-FAMILIES = """unary activation gradients arithmetic logic reduce shape fill layout slices gather
-    select scatter matrix conv pool norm loss image random""".split()
-NETS = """optimizers resource_optimizers keras_momentum state embedding perceptron convolutional
-    attention branches loops recurrent""".split()
+FAMILIES = [
+    "unary",
+    "activation",
+    "gradients",
+    "arithmetic",
+    "logic",
+    "reduce",
+    "shape",
+    "fill",
+    "layout",
+    "slices",
+    "gather",
+    "select",
+    "scatter",
+    "matrix",
+    "conv",
+    "pool",
+    "norm",
+    "loss",
+    "image",
+    "random",
+]
+NETS = [
+    "optimizers",
+    "resource_optimizers",
+    "keras_momentum",
+    "state",
+    "embedding",
+    "perceptron",
+    "convolutional",
+    "attention",
+    "branches",
+    "loops",
+    "recurrent",
+]
 # TensorFlow of today refuses to build these; each is another name of one that it builds.
 GONE = {"TopK", "BatchMatMul", "RefIdentity"}
 

@@ -1,4 +1,4 @@
-"""Small nets as TensorFlow 1 builds them: variables, losses, gradients, optimisers, control flow."""
+"""Small nets as TensorFlow 1 builds them: variables, losses, gradients, steps, control flow."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def optimizers(resource: bool) -> Callable[[Fed], None]:
 
 def keras_momentum(f: Fed) -> None:
     """Keras's own step with momentum, which only raw operations still give."""
-    more = dict(lr=tf.constant(0.1), grad=f.real(3), momentum=tf.constant(0.9))
+    more = {"lr": tf.constant(0.1), "grad": f.real(3), "momentum": tf.constant(0.9)}
     for i, nesterov in enumerate([False, True]):
         w, a = variable(f"w{i}", 3, resource=True), variable(f"a{i}", 3, resource=True)
         tf.raw_ops.ResourceApplyKerasMomentum(
@@ -53,7 +53,7 @@ def keras_momentum(f: Fed) -> None:
 
 
 def state(f: Fed) -> None:
-    """Assignments to variables of both kinds."""
+    """Assign to variables of both kinds."""
     for resource in [False, True]:
         kind = "resource" if resource else "ref"
         w = variable(f"w_{kind}", 4, 3, resource=resource)
@@ -67,7 +67,7 @@ def state(f: Fed) -> None:
 
 
 def embedding(f: Fed) -> None:
-    """A sparse gradient: rows of a table, by root-mean-square propagation."""
+    """Take a sparse gradient: rows of a table, by root-mean-square propagation."""
     table = variable("table", 6, 3)
     rows = tf.nn.embedding_lookup(table, f([1, 4, 1], np.int32))
     TRAIN.RMSPropOptimizer(0.1, momentum=0.5).minimize(tf.reduce_sum(tf.square(rows)))
@@ -119,7 +119,7 @@ def branches(f: Fed) -> None:
     for a in [True, False]:
         for b in [True, False]:
             p, q = f(a, np.bool_), f(b, np.bool_)
-            V1.cond(p, lambda: V1.cond(q, lambda: x + 1.0, lambda: x * 2.0), lambda: x - 3.0)
+            V1.cond(p, lambda q=q: V1.cond(q, lambda: x + 1.0, lambda: x * 2.0), lambda: x - 3.0)
     small = V1.cond(f(False, np.bool_), lambda: (x, x * x), lambda: (-x, tf.zeros([3])))
     tf.gradients(small[0] + small[1], x)
 
@@ -141,7 +141,7 @@ def loops(f: Fed) -> None:
 
 
 def recurrent(f: Fed) -> None:
-    """A recurrent net over an array of steps."""
+    """Run a recurrent net over an array of steps."""
     steps = f.real(4, 2, 3)
     w = variable("w", 3, 3)
     given = tf.TensorArray(tf.float32, 4, element_shape=[2, 3]).unstack(steps)

@@ -67,7 +67,7 @@ class Recorder:
 
     def reset(self) -> None:
         """Give the variables the values they began with."""
-        for (load, place), value in zip(self.loads, self.start):
+        for (load, place), value in zip(self.loads, self.start, strict=True):
             self.running.run(load, {place: value})
 
     def all_values(self, ops: list[Any]) -> dict[str, np.ndarray]:
@@ -80,7 +80,8 @@ class Recorder:
             and tensor.dtype.base_dtype not in (tf.resource, tf.variant, tf.string)
         ]
         tensors = [tensor for tensor in tensors if self.has_value(tensor)]
-        values = dict(zip(map(value_name, tensors), self.running.run(tensors, self.feeds)))
+        found = self.running.run(tensors, self.feeds)
+        values = dict(zip(map(value_name, tensors), found, strict=True))
         for op in ops:
             if changes(op):
                 values.update(self.changed(op))
@@ -129,7 +130,7 @@ def record(name: str, build: Any, folder: Path) -> None:
         (folder / f"{name}.pb").write_bytes(definition.SerializeToString())
         tf.io.write_graph(definition, str(folder), f"{name}.pbtxt", as_text=True)
         inputs = dict(fed.feeds)
-        for v, value in zip(recorder.variables, recorder.start):
+        for v, value in zip(recorder.variables, recorder.start, strict=True):
             inputs[v.op.name] = value
         values = recorder.all_values([op for op in ops if op.type not in {"NoOp"}])
         random = depends_on_random(ops)
@@ -149,4 +150,5 @@ def main() -> None:
         record(name, graphs[name], folder)
 
 
-main()
+if __name__ == "__main__":
+    main()
