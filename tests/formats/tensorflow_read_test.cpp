@@ -165,7 +165,7 @@ TEST_F(TensorflowRead, BoundsNesting) {
   }
   tensorflow_wire::GraphDef graph;
   auto* attribute = graph.add_node()->add_attr();
-  attribute->mutable_value()->mutable_func()->MergePartialFromString(inner);
+  attribute->mutable_value()->mutable_func()->ParsePartialFromString(inner);
   expect_error(read_tensorflow(write("g.pb", graph.SerializeAsString())), "limit", "nested");
 }
 
