@@ -5,7 +5,8 @@ from onnx import TensorProto, helper
 from onnx.reference import ReferenceEvaluator
 
 x = np.array([[0.0], [2.0]], np.float32)
-feed = {"x": x, **{name: np.array([v], np.float32) for name, v in zip("sbmv", (1, 0, 0, 1))}}
+given = {"scale": 1, "bias": 0, "mean": 0, "variance": 1}
+feed = {"x": x, **{name: np.array([v], np.float32) for name, v in given.items()}}
 info = helper.make_tensor_value_info
 inputs = [info(name, TensorProto.FLOAT, one.shape) for name, one in feed.items()]
 node = helper.make_node("BatchNormalization", list(feed), ["y"], epsilon=1e-7)
