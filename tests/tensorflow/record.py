@@ -25,6 +25,7 @@ from nets import NETS
 V1 = tf.compat.v1
 # Operations that change a variable are run one by one, each on the values from the start.
 CHANGES = ("Assign", "Apply", "Scatter")
+CHANGES_NOTHING = {"ScatterNd", "TensorArrayScatterV3"}
 
 
 def value_name(tensor: Any) -> str:
@@ -45,10 +46,7 @@ def has_one_value(op: Any) -> bool:
 
 def changes(op: Any) -> bool:
     """Tell whether an operation changes a variable."""
-    return any(part in op.type for part in CHANGES) and op.type not in {
-        "ScatterNd",
-        "TensorArrayScatterV3",
-    }
+    return op.type not in CHANGES_NOTHING and any(part in op.type for part in CHANGES)
 
 
 def before(op: Any) -> list[Any]:
@@ -84,6 +82,11 @@ def is_flow(tensor: Any) -> bool:
     return array or (tensor.op.type == "TensorArrayV3" and tensor.value_index == 1)
 
 
+def is_index_of_branch(tensor: Any) -> bool:
+    """Tell whether a number says which branch was taken."""
+    return bool(tensor.op.type == "Merge" and tensor.value_index == 1)
+
+
 def reads_what_was_changed(op: Any, earlier: list[Any]) -> bool:
     """Tell whether a variable is read after a change, where Assay reads what it began with."""
     return op.type == "ReadVariableOp" and any(
@@ -93,8 +96,9 @@ def reads_what_was_changed(op: Any, earlier: list[Any]) -> bool:
 
 def is_compared(tensor: Any) -> bool:
     """Tell whether a value can be held against Assay's."""
-    if tensor.op.type == "Const" and not tensor.consumers():
-        return False  # nobody's value, which a model does not have
+    nobodys = not tensor.consumers()
+    if nobodys and (tensor.op.type == "Const" or is_index_of_branch(tensor)):
+        return False  # a model does not have it
     if tensor.dtype.base_dtype in (tf.resource, tf.variant, tf.string):
         return False
     return not (changes(tensor.op) or is_left_unset(tensor) or is_flow(tensor))
@@ -133,7 +137,7 @@ class Recorder:
                 values.update(self.changed(op))
             elif reads_what_was_changed(op, earlier):
                 continue
-            elif any(changes(other) or other.type == "Switch" for other in earlier + [op]):
+            elif any(changes(other) or other.type == "Switch" for other in [*earlier, op]):
                 values.update(self.alone(tensors))
             else:
                 together += tensors
