@@ -153,7 +153,8 @@ def recurrent(f: Fed) -> None:
         return i + 1, h, out.write(i, h)
 
     _, _, out = V1.while_loop(lambda i, *_: i < 4, body, [0, tf.zeros([2, 3]), taken])
-    tf.reduce_sum(out.stack()) * tf.cast(out.size(), tf.float32)
+    size = tf.raw_ops.TensorArraySizeV3(handle=out.handle, flow_in=out.flow)
+    tf.reduce_sum(out.stack()) * tf.cast(size, tf.float32)
 
 
 NETS = {
