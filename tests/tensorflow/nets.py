@@ -122,6 +122,7 @@ def branches(f: Fed) -> None:
             V1.cond(p, lambda q=q: V1.cond(q, lambda: x + 1.0, lambda: x * 2.0), lambda: x - 3.0)
     small = V1.cond(f(False, np.bool_), lambda: (x, x * x), lambda: (-x, tf.zeros([3])))
     tf.gradients(small[0] + small[1], x)
+    tf.identity(small[0].op.outputs[1])  # which branch was taken
 
 
 def loops(f: Fed) -> None:
@@ -152,7 +153,8 @@ def recurrent(f: Fed) -> None:
         return i + 1, h, out.write(i, h)
 
     _, _, out = V1.while_loop(lambda i, *_: i < 4, body, [0, tf.zeros([2, 3]), taken])
-    tf.reduce_sum(out.stack()) * tf.cast(out.size(), tf.float32)
+    size = tf.raw_ops.TensorArraySizeV3(handle=out.handle, flow_in=out.flow)
+    tf.reduce_sum(out.stack()) * tf.cast(size, tf.float32)
 
 
 NETS = {

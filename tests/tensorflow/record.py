@@ -25,6 +25,7 @@ from nets import NETS
 V1 = tf.compat.v1
 # Operations that change a variable are run one by one, each on the values from the start.
 CHANGES = ("Assign", "Apply", "Scatter")
+CHANGES_NOTHING = {"ScatterNd", "TensorArrayScatterV3"}
 
 
 def value_name(tensor: Any) -> str:
@@ -37,14 +38,70 @@ def is_random(op: Any) -> bool:
     return op.type.startswith("Random") or op.type in {"TruncatedNormal", "Multinomial"}
 
 
-def in_loop(op: Any) -> bool:
-    """Tell whether an operation runs more than once, so that it has no one value."""
-    return op._get_control_flow_context() is not None and op.type != "Exit"
+def has_one_value(op: Any) -> bool:
+    """Tell whether an operation is outside of branches and loops, or leads out of them."""
+    leads_out = op.type in {"Exit", "Merge"}
+    return op.graph.is_fetchable(op) and (leads_out or op._get_control_flow_context() is None)
 
 
 def changes(op: Any) -> bool:
     """Tell whether an operation changes a variable."""
-    return any(part in op.type for part in CHANGES) and op.type not in {"ScatterNd"}
+    return op.type not in CHANGES_NOTHING and any(part in op.type for part in CHANGES)
+
+
+def before(op: Any) -> list[Any]:
+    """Return all operations that run before one."""
+    found: dict[str, Any] = {}
+    asked = [op]
+    while asked:
+        last = asked.pop()
+        for other in [tensor.op for tensor in last.inputs] + list(last.control_inputs):
+            if other.name not in found:
+                found[other.name] = other
+                asked.append(other)
+    return list(found.values())
+
+
+def is_left_unset(tensor: Any) -> bool:
+    """Tell whether the kernel for a processor leaves an output as the memory was.
+
+    It hands statistics to the gradient only in training, and never what another device would
+    keep.
+    """
+    if not tensor.op.type.startswith("FusedBatchNorm") or "Grad" in tensor.op.type:
+        return False
+    first = 3 if not tensor.op.get_attr("is_training") else 5
+    return bool(tensor.value_index >= first)
+
+
+def is_flow(tensor: Any) -> bool:
+    """Tell whether a number only stands for an array of tensors: Assay has the array there."""
+    if tensor.op.type in {"Enter", "Exit", "Identity", "Merge", "NextIteration", "Switch"}:
+        return is_flow(tensor.op.inputs[0])
+    array = tensor.op.type in {"TensorArrayScatterV3", "TensorArrayWriteV3"}
+    return array or (tensor.op.type == "TensorArrayV3" and tensor.value_index == 1)
+
+
+def is_index_of_branch(tensor: Any) -> bool:
+    """Tell whether a number says which branch was taken."""
+    return bool(tensor.op.type == "Merge" and tensor.value_index == 1)
+
+
+def reads_what_was_changed(op: Any, earlier: list[Any]) -> bool:
+    """Tell whether a variable is read after a change, where Assay reads what it began with."""
+    return op.type == "ReadVariableOp" and any(
+        changes(other) and other.inputs[0] is op.inputs[0] for other in earlier
+    )
+
+
+def is_compared(tensor: Any) -> bool:
+    """Tell whether a value can be held against Assay's."""
+    nobodys = not tensor.consumers()
+    if nobodys and (tensor.op.type == "Const" or is_index_of_branch(tensor)):
+        return False  # a model does not have it
+    if tensor.dtype.base_dtype in (tf.resource, tf.variant, tf.string):
+        return False
+    return not (changes(tensor.op) or is_left_unset(tensor) or is_flow(tensor))
 
 
 class Recorder:
@@ -67,35 +124,37 @@ class Recorder:
 
     def reset(self) -> None:
         """Give the variables the values they began with."""
-        for (load, place), value in zip(self.loads, self.start, strict=True):
-            self.running.run(load, {place: value})
+        places = {place: v for (_, place), v in zip(self.loads, self.start, strict=True)}
+        self.running.run([load for load, _ in self.loads], places)
 
     def all_values(self, ops: list[Any]) -> dict[str, np.ndarray]:
         """Return every value of the operations that has one."""
-        tensors = [
-            tensor
-            for op in ops
-            for tensor in op.outputs
-            if not changes(op)
-            and tensor.dtype.base_dtype not in (tf.resource, tf.variant, tf.string)
-        ]
-        tensors = [tensor for tensor in tensors if self.has_value(tensor)]
-        found = self.running.run(tensors, self.feeds)
-        values = dict(zip(map(value_name, tensors), found, strict=True))
+        together, values = [], {}
         for op in ops:
+            earlier = before(op)
+            tensors = [tensor for tensor in op.outputs if is_compared(tensor)]
             if changes(op):
                 values.update(self.changed(op))
-        return values
+            elif reads_what_was_changed(op, earlier):
+                continue
+            elif any(changes(other) or other.type == "Switch" for other in [*earlier, op]):
+                values.update(self.alone(tensors))
+            else:
+                together += tensors
+        found = self.running.run(together, self.feeds)
+        return values | dict(zip(map(value_name, together), found, strict=True))
 
-    def has_value(self, tensor: Any) -> bool:
-        """Tell whether a value is there: a branch that is not taken has none."""
-        if tensor.op._get_control_flow_context() is None and tensor.op.type != "Merge":
-            return True
-        try:
-            self.running.run(tensor, self.feeds)
-        except tf.errors.InvalidArgumentError:
-            return False
-        return True
+    def alone(self, tensors: list[Any]) -> dict[str, np.ndarray]:
+        """Return values one by one: a branch that is not taken has none."""
+        values = {}
+        for tensor in tensors:
+            try:
+                values[value_name(tensor)] = self.running.run(tensor, self.feeds)
+            except tf.errors.InvalidArgumentError as failed:
+                if "does not have value" not in str(failed):
+                    raise
+            self.reset()
+        return values
 
     def changed(self, op: Any) -> dict[str, np.ndarray]:
         """Return the value of the variable after the operation."""
@@ -104,7 +163,7 @@ class Recorder:
             result = {op.name: self.running.run(op.outputs[0], self.feeds)}
         else:
             self.running.run(op, self.feeds)
-            place = [v for v in self.variables if v.handle is op.inputs[0]]
+            place = [v for v in self.variables if v.op.name == op.inputs[0].op.name]
             result = {op.name: self.running.run(place[0])} if place else {}
         self.reset()
         return result
@@ -125,7 +184,7 @@ def record(name: str, build: Any, folder: Path) -> None:
         fed = Fed()
         build(fed)
         definition = graph.as_graph_def()
-        ops = [op for op in graph.get_operations() if not in_loop(op) or op.type == "Merge"]
+        ops = [op for op in graph.get_operations() if has_one_value(op)]
         recorder = Recorder(graph, fed.feeds)
         (folder / f"{name}.pb").write_bytes(definition.SerializeToString())
         tf.io.write_graph(definition, str(folder), f"{name}.pbtxt", as_text=True)

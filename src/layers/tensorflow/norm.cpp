@@ -65,7 +65,7 @@ void fused_batch_norm(Builder& b) {
   b.output(2, b("Identity", {blend ? blended(b, b.input(4), moments.unbiased) : moments.variance}));
   b.output(3, b("Identity", {moments.mean}));
   b.output(4, b("Identity", {moments.variance}));
-  b.output(5, b.constant(Tensor(type_of(b, statistics_type(b)), {0})));
+  b.output(5, b.constant(make_scalar(type_of(b, statistics_type(b)), 0)));
 }
 
 // (gradient, x, scale, mean, variance) → gradients of x, scale, offset

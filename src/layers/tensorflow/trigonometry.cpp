@@ -4,7 +4,8 @@
 namespace assay::tensorflow {
 namespace {
 
-constexpr std::string_view kSame[] = {"Acos", "Acosh", "Asin", "Asinh", "Atan", "Atanh", "Cos", "Cosh", "Sin", "Sinh", "Tan"};
+constexpr std::string_view kSame[] = {"Acos", "Acosh", "Asin", "Asinh", "Atan", "Atanh",
+                                      "Cos",  "Cosh",  "Sin",  "Sinh",  "Tan"};
 
 void same(Builder& b) { b.output(0, b(b.site().node().op, {b.input(0)})); }
 

@@ -5,19 +5,11 @@ namespace assay::tensorflow {
 namespace {
 
 constexpr Renamed kRenamed[] = {
-    {"Abs", "Abs"},
-    {"Ceil", "Ceil"},
-    {"Erf", "Erf"},
-    {"Exp", "Exp"},
-    {"Floor", "Floor"},
-    {"Inv", "Reciprocal"},
-    {"Log", "Log"},
-    {"Neg", "Neg"},
-    {"Reciprocal", "Reciprocal"},
-    {"Rint", "Round"},
-    {"Sign", "Sign"},
-    {"Sqrt", "Sqrt"},
-    };
+    {"Abs", "Abs"},    {"Ceil", "Ceil"},   {"Erf", "Erf"},
+    {"Exp", "Exp"},    {"Floor", "Floor"}, {"Inv", "Reciprocal"},
+    {"Log", "Log"},    {"Neg", "Neg"},     {"Reciprocal", "Reciprocal"},
+    {"Rint", "Round"}, {"Sign", "Sign"},   {"Sqrt", "Sqrt"},
+};
 
 void renamed(Builder& b) {
   b.output(0, b(std::string(standard_name(kRenamed, b.site().node().op)), {b.input(0)}));
