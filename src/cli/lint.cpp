@@ -1,8 +1,10 @@
 // assay lint: numerical bugs proved or found before anything runs.
 #include "numeric/lint.h"
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
+#include <memory>
 #include <sstream>
 
 #include <CLI/CLI.hpp>
@@ -18,12 +20,12 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr const char* kHelp =
-    R"(Proves for every operation that can overflow, divide by zero or leave its domain that it does not,
-for any inputs and parameters in their ranges, or says where it can, from which input or weight, with
-values that make it fail and a range that makes it safe.
+    R"(Proves for every operation that can overflow, divide by zero or leave its domain that it does
+not, for any inputs and parameters in their ranges; or says where it can, from which input or
+weight, with values that make it fail and a range that makes it safe.
 
-Ranges are a file {"inputs": {"name or glob": [low, high]}, "parameters": {...}}; null is the range of
-the element type. Parameters whose values are in the file keep them unless named.
+Ranges are a file {"inputs": {"name or glob": [low, high]}, "parameters": {...}}; null is the
+range of the element type. Parameters whose values are in the file keep them unless named.
 
 Examples:
   assay lint model.onnx

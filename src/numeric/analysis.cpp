@@ -181,48 +181,39 @@ void Analysis::emit(const Analyzed& seen) {
 
 // Results are narrowed to what can go on: a finite operand that gives an infinity or NaN is
 // reported here, and everything behind is judged as if it had not happened.
+void Analysis::narrow(Abstract& output, Analyzed& seen) {
+  for (Cell& cell : output.cells) {
+    if (finite(cell.range) || (!cell.range.has_number() && !cell.range.nan)) continue;
+    if (!seen.overflows) seen.before_overflow = cell.range;
+    seen.overflows = true;
+    const Interval inside = meet(cell.range, finite_range(output.type.element));
+    cell = {inside.has_number() ? Interval{inside.low, inside.high, false}
+                                : Interval::no_number(false)};
+  }
+}
+
 void Analysis::settle(Situation& s, std::vector<Abstract>& outputs, Analyzed& seen) {
   std::set<int> roots;
   bool assumed = seen.unknown, operands_finite = true;
   for (const Abstract& input : s.inputs) {
     roots.insert(input.roots.begin(), input.roots.end());
     assumed = assumed || input.assumed;
-    if (input.is_tensor() && input.real()) {
-      const Interval all = hull_of(input);
-      operands_finite = operands_finite && (!all.has_number() || finite(all));
-    }
+    if (!input.real()) continue;
+    const Interval all = hull_of(input);
+    operands_finite = operands_finite && (finite(all) || (!all.has_number() && !all.nan));
   }
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     Abstract& output = outputs[i];
     if (!output.is_tensor()) continue;
     output.roots = roots;
     output.assumed = output.assumed || assumed;
-    const bool clip = output.real() && operands_finite && !output.exact.defined();
-    for (Cell& cell : output.cells) {
-      if (!clip || !cell.range.has_number() || finite(cell.range)) {
-        if (clip && !cell.range.has_number() && cell.range.nan) {
-          seen.overflows = true;
-          cell = {Interval::no_number(false)};
-        }
-        continue;
-      }
-      if (!seen.overflows) seen.before_overflow = cell.range;
-      seen.overflows = true;
-      const Interval inside = meet(cell.range, finite_range(output.type.element));
-      cell = {{inside.low, inside.high, false}};
-      if (!inside.has_number()) cell = {Interval::no_number(false)};
-    }
-    const auto given = [&]() -> const Interval* {
-      const std::string value = seen.path + s.node.node.outputs[i];
-      for (const std::string& name : {value, seen.name()}) {
-        const auto found = options_.overrides.find(name);
-        if (found != options_.overrides.end()) return &found->second;
-      }
-      return nullptr;
-    }();
-    if (given) {
-      output = uniform(output.type, *given);
+    if (output.real() && operands_finite && !output.exact.defined()) narrow(output, seen);
+    for (const std::string& name : {seen.path + s.node.node.outputs[i], seen.name()}) {
+      const auto given = options_.overrides.find(name);
+      if (given == options_.overrides.end()) continue;
+      output = uniform(output.type, given->second);
       output.roots = roots;
+      break;
     }
     give_forms(output);
   }

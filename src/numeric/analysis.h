@@ -59,9 +59,13 @@ class Analysis {
   std::vector<Abstract> control(Situation& s, Scope& scope, Analyzed& seen);
   std::vector<Abstract> branches(Situation& s, Scope& scope);
   std::vector<Abstract> loop(Situation& s, Scope& scope, Analyzed& seen);
+  std::vector<Abstract> next_state(const Situation& s, Scope& scope,
+                                   const std::vector<Abstract>& state, bool enters);
+  bool settle_loop(const Situation& s, Scope& scope, std::vector<Abstract>& state, bool enters);
   std::vector<Abstract> unfollowed(Situation& s, Scope& scope, Analyzed& seen);
   void settle(Situation& s, std::vector<Abstract>& outputs, Analyzed& seen);
   void give_forms(Abstract& value);
+  static void narrow(Abstract& output, Analyzed& seen);
   std::vector<ValueType> types_of(const PlannedNode& node, const Scope& scope,
                                   std::span<const Abstract> inputs) const;
   std::vector<Abstract> body(const PlannedNode& node, const PlannedSubgraph& graph,

@@ -1,5 +1,6 @@
 // Nodes with graphs inside: both branches of a conditional, and loops until nothing changes.
 #include <algorithm>
+#include <utility>
 
 #include "numeric/analysis_scope.h"
 
@@ -98,53 +99,60 @@ std::vector<Abstract> Analysis::branches(Situation& s, Scope& scope) {
   return outputs;
 }
 
-// The inputs are a number of rounds, a condition and the values that are carried from one round to
-// the next; the body's outputs are the condition, those values, and what is collected.
-std::vector<Abstract> Analysis::loop(Situation& s, Scope& scope, Analyzed& seen) {
-  const PlannedSubgraph& graph = s.node.subgraphs.front();
-  const std::size_t carried = s.inputs.size() - 2;
-  const Interval rounds = s.present(0) ? hull_of(s.inputs[0]) : Interval{0, kMostCounted, false};
-  const bool enters = rounds.high >= 1 && (!s.present(1) || truth_of(s.inputs[1]).first);
-  std::vector<Abstract> state(2 + carried);
-  state[0] = uniform(ValueType::tensor(ElementType::i64, Dims{}),
-                     {0, std::max(rounds.high - 1, 0.0), false});
-  state[1] = uniform(ValueType::tensor(ElementType::boolean, Dims{}), {0, 1, false});
-  for (std::size_t k = 0; k < carried; ++k) state[2 + k] = s.inputs[2 + k];
-  const bool loud = !std::exchange(quiet_, true);
-  const auto next_state = [&](const std::vector<Abstract>& from) {
-    const std::vector<Abstract> results = body(s.node, graph, from, scope, enters);
-    std::vector<Abstract> next = from;
-    for (std::size_t k = 0; k < carried; ++k)
-      next[2 + k] = join(s.inputs[2 + k], results[1 + k], s.setting.tensors);
-    return next;
-  };
+// What a round of a loop makes of a state: the first values or what the body gives.
+std::vector<Abstract> Analysis::next_state(const Situation& s, Scope& scope,
+                                           const std::vector<Abstract>& state, bool enters) {
+  const std::vector<Abstract> results =
+      body(s.node, s.node.subgraphs.front(), state, scope, enters);
+  std::vector<Abstract> next = state;
+  for (std::size_t k = 2; k < state.size(); ++k)
+    next[k] = join(s.inputs[k], results[k - 1], s.setting.tensors);
+  return next;
+}
+
+// The state that holds in every round: rounds until nothing changes, with ends that keep moving
+// pushed far out, and then one step back from where that went too far. False if there is none.
+bool Analysis::settle_loop(const Situation& s, Scope& scope, std::vector<Abstract>& state,
+                           bool enters) {
   const auto settled = [&](const std::vector<Abstract>& next) {
     for (std::size_t k = 2; k < state.size(); ++k)
       if (!contains(state[k], next[k])) return false;
     return true;
   };
-  std::vector<Abstract> next = next_state(state);
-  for (int round = 1; enters && !settled(next) && round < kMostRounds; ++round) {
+  std::vector<Abstract> next = next_state(s, scope, state, enters);
+  for (int round = 1; !settled(next); ++round) {
+    if (round == kMostRounds) return false;
     for (std::size_t k = 2; k < state.size(); ++k) {
       const Abstract joined = join(state[k], next[k], s.setting.tensors);
       state[k] = round < kRounds ? joined : widened(state[k], joined);
-      if (round + 1 == kMostRounds) state[k] = anything(state[k].type);
     }
-    next = next_state(state);
+    next = next_state(s, scope, state, enters);
   }
-  if (enters && !settled(next)) {
-    quiet_ = !loud;
-    return unfollowed(s, scope, seen);
-  }
-  // Back from where widening overshot, if that holds too.
   const std::vector<Abstract> wide = std::exchange(state, next);
-  if (!settled(next_state(state))) state = wide;
-  quiet_ = !loud;
-  const std::vector<Abstract> results = body(s.node, graph, state, scope, enters);
+  if (!settled(next_state(s, scope, state, enters))) state = wide;
+  return true;
+}
+
+// The inputs are a number of rounds, a condition and the values that are carried from one round to
+// the next; the body's outputs are the condition, those values, and what is collected.
+std::vector<Abstract> Analysis::loop(Situation& s, Scope& scope, Analyzed& seen) {
+  const std::size_t carried = s.inputs.size() - 2;
+  const Interval rounds = s.present(0) ? hull_of(s.inputs[0]) : Interval{0, kMostCounted, false};
+  const bool enters = rounds.high >= 1 && (!s.present(1) || truth_of(s.inputs[1]).first);
+  std::vector<Abstract> state(s.inputs.begin(), s.inputs.end());
+  state[0] = uniform(ValueType::tensor(ElementType::i64, Dims{}),
+                     {0, std::max(rounds.high - 1, 0.0), false});
+  state[1] = uniform(ValueType::tensor(ElementType::boolean, Dims{}), {0, 1, false});
+  const bool quiet = std::exchange(quiet_, true);
+  const bool found = settle_loop(s, scope, state, enters);
+  quiet_ = quiet;
+  if (!found) return unfollowed(s, scope, seen);
+  const std::vector<Abstract> results =
+      body(s.node, s.node.subgraphs.front(), state, scope, enters);
   std::vector<Abstract> outputs;
   for (std::size_t k = 0; k < carried; ++k)
-    outputs.push_back(
-        join(s.inputs[2 + k], enters ? results[1 + k] : s.inputs[2 + k], s.setting.tensors));
+    outputs.push_back(enters ? join(s.inputs[2 + k], results[1 + k], s.setting.tensors)
+                             : s.inputs[2 + k]);
   for (std::size_t k = carried; k + 1 < results.size() && k < s.output_types.size(); ++k) {
     const ValueType& type = s.output_types[k];
     const bool numbers = type.is_tensor() && results[1 + k].is_tensor();

@@ -27,6 +27,7 @@ bool all_finite(const Value& value) {
 
 // How the elements of a root are chosen for one attempt.
 enum class Choice : std::uint8_t { low, high, zero, middle, ends, anywhere };
+constexpr int kChoices = 6;
 
 double choose(Choice choice, const Interval& range, std::mt19937_64& random) {
   const double width = range.high - range.low;
@@ -122,28 +123,37 @@ void LintSearch::split(Assessment& judgement) const {
   }
 }
 
+// First all roots alike, then every mixture.
+std::map<std::string, Tensor> LintSearch::draw_all(int attempt, std::mt19937_64& random) const {
+  std::map<std::string, Tensor> drawn;
+  for (const Root& root : roots_->roots) {
+    const int choice = attempt < kChoices ? attempt : static_cast<int>(random() % kChoices);
+    drawn[root.name] =
+        draw(roots_->values.at(root.name).type, root.range, static_cast<Choice>(choice), random);
+  }
+  return drawn;
+}
+
+bool LintSearch::can_draw() const {
+  std::int64_t elements = 0;
+  for (const auto& [name, value] : roots_->values) {
+    if (!value.is_tensor() || !value.ranked() || value.cells.empty()) return false;
+    elements += element_count(drawn_shape(value.type));
+  }
+  return elements <= kMostDrawn;
+}
+
 void LintSearch::find_witnesses(Assessment& judgement) const {
   std::map<std::string, LintNode*> open;
   for (LintNode& node : judgement.nodes)
     if (unsafe(node)) open[node.name] = &node;
-  std::int64_t elements = 0;
-  for (const auto& [name, value] : roots_->values) {
-    if (!value.is_tensor() || !value.ranked() || value.cells.empty()) return;
-    elements += element_count(drawn_shape(value.type));
-  }
-  if (open.empty() || elements > kMostDrawn) return;
+  if (open.empty() || !can_draw()) return;
   const auto model = std::make_shared<const Model>(with_parameters(*model_, *roots_));
-  auto evaluator = Evaluator::make(model);
+  const auto evaluator = Evaluator::make(model);
   if (!evaluator) return;
   std::mt19937_64 random(options_->seed);
   for (int attempt = 0; attempt < kCandidates && !open.empty() && has_time(); ++attempt) {
-    std::map<std::string, Tensor> drawn;
-    for (const Root& root : roots_->roots) {
-      // First all alike, then every mixture.
-      const int choice = attempt < 6 ? attempt : static_cast<int>(random() % 6);
-      drawn[root.name] =
-          draw(roots_->values.at(root.name).type, root.range, static_cast<Choice>(choice), random);
-    }
+    const std::map<std::string, Tensor> drawn = draw_all(attempt, random);
     std::vector<Value> inputs;
     for (const NamedType& input : model->graph.inputs) {
       const auto found = drawn.find(input.name);
@@ -154,9 +164,9 @@ void LintSearch::find_witnesses(Assessment& judgement) const {
     run.observe = [&](const Evaluated& seen) {
       const std::string* origin = find_property(seen.node.node.metadata, kOriginNode);
       const auto found = open.find(origin ? *origin : seen.layer());
-      if (found == open.end() || !std::all_of(seen.inputs.begin(), seen.inputs.end(), all_finite))
+      if (found == open.end() || !std::all_of(seen.inputs.begin(), seen.inputs.end(), all_finite) ||
+          std::all_of(seen.outputs.begin(), seen.outputs.end(), all_finite))
         return;
-      if (std::all_of(seen.outputs.begin(), seen.outputs.end(), all_finite)) return;
       found->second->witness = LintWitness{drawn, describe(seen)};
       found->second->verdict = LintVerdict::error;
       open.erase(found);
@@ -166,43 +176,46 @@ void LintSearch::find_witnesses(Assessment& judgement) const {
   }
 }
 
-// From the side where it is unsafe inwards, by halves, on a scale of sizes where the range is wide.
+namespace {
+
+// Half way, on a scale of sizes where the ends are of different ones.
+double between(double a, double b) {
+  if (a > 0 && b > 0 && std::max(a / b, b / a) > 16) return std::sqrt(a) * std::sqrt(b);
+  if (a < 0 && b < 0 && std::max(a / b, b / a) > 16) return -std::sqrt(-a) * std::sqrt(-b);
+  return a / 2 + b / 2;
+}
+
+bool close(double a, double b) {
+  return std::fabs(a - b) <= 0.01 * std::max(std::fabs(a), std::fabs(b)) || std::fabs(a - b) < 1e-9;
+}
+
+}  // namespace
+
+// From a safe end outwards, by halves, as far as it stays safe.
+double LintSearch::stretched(double end, double limit,
+                             const std::function<bool(double)>& safe) const {
+  if (safe(limit)) return limit;
+  double bad = limit;
+  while (!close(end, bad) && has_time()) {
+    const double middle = between(end, bad);
+    (safe(middle) ? end : bad) = middle;
+  }
+  return end;
+}
+
 std::optional<LintFix> LintSearch::fix(const LintNode& node, std::size_t root) const {
   const Interval range = roots_->roots[root].range;
-  const auto safe = [&](const Interval& tried) {
-    return has_time() && is_safe(with_range(root, tried), node.name);
-  };
-  const auto between = [](double a, double b) {
-    if (a > 0 && b > 0 && b / a > 16) return std::sqrt(a) * std::sqrt(b);
-    if (a < 0 && b < 0 && a / b > 16) return -std::sqrt(-a) * std::sqrt(-b);
-    return a / 2 + b / 2;
-  };
-  const auto close = [](double a, double b) {
-    return std::fabs(a - b) <= 0.01 * std::max(std::fabs(a), std::fabs(b)) ||
-           std::fabs(a - b) < 1e-9;
+  const auto safe = [&](double low, double high) {
+    return has_time() && is_safe(with_range(root, {low, high, false}), node.name);
   };
   std::optional<LintFix> best;
-  const auto consider = [&](const Interval& found) {
-    if (!best || found.high - found.low > best->range.high - best->range.low)
-      best = LintFix{roots_->roots[root].name, found};
-  };
   for (double anchor : {range.high, range.low, std::clamp(0.0, range.low, range.high),
                         std::clamp(1.0, range.low, range.high)}) {
-    if (!safe({anchor, anchor, false})) continue;
-    double low = anchor, high = anchor;
-    double bad = range.low;
-    while (low != range.low && !close(low, bad) && has_time()) {
-      const double middle = between(low, bad);
-      (safe({middle, high, false}) ? low : bad) = middle;
-    }
-    if (safe({range.low, high, false})) low = range.low;
-    bad = range.high;
-    while (high != range.high && !close(high, bad) && has_time()) {
-      const double middle = between(high, bad);
-      (safe({low, middle, false}) ? high : bad) = middle;
-    }
-    if (safe({low, range.high, false})) high = range.high;
-    consider({low, high, false});
+    if (!safe(anchor, anchor)) continue;
+    const double low = stretched(anchor, range.low, [&](double end) { return safe(end, anchor); });
+    const double high = stretched(anchor, range.high, [&](double end) { return safe(low, end); });
+    if (!best || high - low > best->range.high - best->range.low)
+      best = LintFix{roots_->roots[root].name, {low, high, false}};
   }
   return best;
 }

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
+#include <random>
 
 #include "numeric/judge.h"
 
@@ -24,6 +26,9 @@ class LintSearch {
  private:
   bool has_time() const;
   Assessment with_range(std::size_t root, const Interval& range) const;
+  bool can_draw() const;
+  std::map<std::string, Tensor> draw_all(int attempt, std::mt19937_64& random) const;
+  double stretched(double end, double limit, const std::function<bool(double)>& safe) const;
   std::optional<LintFix> fix(const LintNode& node, std::size_t root) const;
 
   const Model* model_;

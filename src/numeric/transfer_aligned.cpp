@@ -62,6 +62,7 @@ class Compaction {
   Value compact(std::size_t i) const;
   std::optional<std::vector<Value>> evaluate(std::span<const Value> inputs);
   std::optional<Abstract> restored(const Value& value) const;
+  std::vector<Cell> operand(std::size_t i, const Abstract& output);
   void attach_forms(Abstract& output);
 
   Situation* s_;
@@ -284,48 +285,51 @@ std::optional<Abstract> Compaction::restored(const Value& value) const {
   return result;
 }
 
+// The cells of an input as the output's grid sees them, with forms that speak of its index.
+std::vector<Cell> Compaction::operand(std::size_t i, const Abstract& output) {
+  const std::size_t rank = dims(i).size(), behind = output.cuts.size() - rank;
+  IndexMap through;
+  Cuts own(output.cuts.size());
+  for (std::size_t d = 0; d < rank; ++d) {
+    const std::size_t to = behind + d;
+    through.push_back(broadcast(i, d) ? AxisRead{} : AxisRead{static_cast<int>(to), 1, 0});
+    if (!broadcast(i, d)) own[to] = output.cuts[to];
+  }
+  const Cuts narrow(own.begin() + static_cast<std::ptrdiff_t>(behind), own.end());
+  std::vector<Cell> cells = regrid(s_->inputs[i], narrow);
+  for (Cell& cell : cells) {
+    const bool fixed = cell.range.low == cell.range.high && !cell.range.nan;
+    cell.form =
+        fixed ? s_->forms.constant(cell.range.low) : s_->forms.seen_through(cell.form, through);
+  }
+  const Shape to = cells_of(output.cuts);
+  const std::vector<std::int64_t> steps = broadcast_strides(cells_of(own), to);
+  std::vector<Cell> all;
+  std::vector<std::int64_t> index(to.size());
+  for (std::size_t c = 0; c < output.cells.size(); ++c) {
+    std::int64_t at = 0;
+    for (std::size_t d = 0; d < to.size(); ++d) at += index[d] * steps[d];
+    all.push_back(cells[static_cast<std::size_t>(at)]);
+    for (std::size_t d = to.size(); d-- > 0;) {
+      if (++index[d] < to[d]) break;
+      index[d] = 0;
+    }
+  }
+  return all;
+}
+
 void Compaction::attach_forms(Abstract& output) {
   if (s_->setting.numbers != NumberMode::affine || !output.real() || !output.type.dims) return;
-  std::size_t count = 0;
+  std::vector<std::size_t> given;
   for (std::size_t i = 0; i < s_->inputs.size(); ++i) {
     if (!s_->present(i)) continue;
     if (s_->inputs[i].type.element != output.type.element) return;
-    ++count;
+    given.push_back(i);
   }
-  const std::optional<Steps> steps = find_steps(s_->node, output.type.element, count);
+  const std::optional<Steps> steps = find_steps(s_->node, output.type.element, given.size());
   if (!steps) return;
   std::vector<std::vector<Cell>> operands;
-  for (std::size_t i = 0; i < s_->inputs.size(); ++i) {
-    if (!s_->present(i)) continue;
-    IndexMap through;
-    Cuts own(output.cuts.size());
-    for (std::size_t d = 0; d < dims(i).size(); ++d) {
-      const std::size_t to = output.cuts.size() - dims(i).size() + d;
-      through.push_back(broadcast(i, d) ? AxisRead{} : AxisRead{static_cast<int>(to), 1, 0});
-      if (!broadcast(i, d)) own[to] = output.cuts[to];
-    }
-    Cuts narrow(own.end() - static_cast<std::ptrdiff_t>(dims(i).size()), own.end());
-    std::vector<Cell> cells = regrid(s_->inputs[i], narrow);
-    for (Cell& cell : cells) {
-      const bool fixed = cell.range.low == cell.range.high && !cell.range.nan;
-      cell.form =
-          fixed ? s_->forms.constant(cell.range.low) : s_->forms.seen_through(cell.form, through);
-    }
-    const Shape from = cells_of(own), to = cells_of(output.cuts);
-    const std::vector<std::int64_t> steps_of = broadcast_strides(from, to);
-    std::vector<Cell> all;
-    std::vector<std::int64_t> index(to.size());
-    for (std::size_t c = 0; c < output.cells.size(); ++c) {
-      std::int64_t at = 0;
-      for (std::size_t d = 0; d < to.size(); ++d) at += index[d] * steps_of[d];
-      all.push_back(cells[static_cast<std::size_t>(at)]);
-      for (std::size_t d = to.size(); d-- > 0;) {
-        if (++index[d] < to[d]) break;
-        index[d] = 0;
-      }
-    }
-    operands.push_back(std::move(all));
-  }
+  for (std::size_t i : given) operands.push_back(operand(i, output));
   const RoundingScope scope(rounding_of(output.type.element));
   std::vector<Cell> point(operands.size());
   for (std::size_t c = 0; c < output.cells.size(); ++c) {

@@ -18,23 +18,30 @@ constexpr std::int64_t kMostDeciding = 4096;  // elements of an input that may d
 // one gets an address of its own, by which it is known.
 class ZeroPages {
  public:
-  static constexpr std::size_t kBytes = std::size_t{1} << 44;
+  // Where a process may have little address space, tensors have to be smaller.
   ZeroPages() {
-    void* pages =
-        mmap(nullptr, kBytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (pages != MAP_FAILED) data_ = static_cast<const char*>(pages);
+    for (const std::size_t bytes : {std::size_t{1} << 44, std::size_t{1} << 30}) {
+      void* const pages =
+          mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+      if (pages == MAP_FAILED) continue;
+      data_ = static_cast<const char*>(pages);
+      bytes_ = bytes;
+      return;
+    }
   }
   ZeroPages(const ZeroPages&) = delete;
   ZeroPages& operator=(const ZeroPages&) = delete;
   const char* data() const { return data_; }
+  std::size_t bytes() const { return bytes_; }
 
  private:
   const char* data_ = nullptr;
+  std::size_t bytes_ = 0;
 };
 
-const char* zero_pages() {
+const ZeroPages& zero_pages() {
   static const ZeroPages* const kPages = new ZeroPages;  // as long as the process
-  return kPages->data();
+  return *kPages;
 }
 
 class Recording : public MoveRecorder {
@@ -44,7 +51,13 @@ class Recording : public MoveRecorder {
   // A tensor that stands for the abstract one.
   Value stand_in(const Abstract& x, const Shape& shape) {
     constexpr std::size_t kApart = 64;
-    const char* const place = zero_pages() + kApart * (known_.size() + 1);
+    const std::size_t offset = kApart * (known_.size() + 1);
+    const auto count = checked_element_count(shape);
+    const std::size_t room = zero_pages().bytes();
+    if (!count || offset > room ||
+        static_cast<std::size_t>(*count) > (room - offset) / storage_size(x.type.element))
+      throw InexactDecision("the tensor is too large");
+    const char* const place = zero_pages().data() + offset;
     known_[place] = {x, shape};
     static const auto kOwner = std::make_shared<const int>(0);
     return Tensor(x.type.element, shape, kOwner, place);
@@ -148,7 +161,7 @@ std::optional<Value> input_for(Recording& recording, const Abstract& x, bool fir
   if (!x.ranked() || (!x.exact.defined() && x.cells.empty())) return std::nullopt;
   const Shape shape = concrete(*x.type.dims);
   const auto count = checked_element_count(shape);
-  if (!count || *count > (std::int64_t{1} << 40)) return std::nullopt;
+  if (!count) return std::nullopt;
   if (first) return recording.stand_in(x, shape);
   if (x.exact.defined() && x.exact.size() <= kMostDeciding) return x.exact;
   if (!is_real(x.type.element)) {
@@ -209,7 +222,7 @@ Outputs attempt(Situation& s) {
 Outputs transfer_moved(Situation& s) {
   const Pattern pattern = s.node.found.entry->meaning.pattern;
   if (pattern != Pattern::move && pattern != Pattern::gather) return std::nullopt;
-  if (!zero_pages()) return std::nullopt;
+  if (!zero_pages().data()) return std::nullopt;
   try {
     return attempt(s);
   } catch (const InexactDecision&) {

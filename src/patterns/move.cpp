@@ -122,6 +122,7 @@ thread_local MoveRecorder* recorder = nullptr;
 MoveRecorderScope::MoveRecorderScope(MoveRecorder& other)
     : before_(std::exchange(recorder, &other)) {}
 MoveRecorderScope::~MoveRecorderScope() { recorder = before_; }
+bool recording_moves() { return recorder != nullptr; }
 
 Value any_of(const Call& call, const std::vector<std::size_t>& inputs, ElementType type,
              const Shape& shape) {

@@ -32,6 +32,8 @@ class MoveRecorderScope {
   MoveRecorder* before_;
 };
 
+bool recording_moves();  // whether one is set
+
 // Every element is one of the elements of these inputs, and nobody knows which: ranges.
 Value any_of(const Call& call, const std::vector<std::size_t>& inputs, ElementType type,
              const Shape& shape);
