@@ -58,10 +58,10 @@ def test_finds_values_and_a_range(assay: Assay, rectangle: Path, tmp_path: Path)
     assert node["cause"] == ["center", "offset"]
     assert node["witness"]["inputs"]["offset"]["shape"] == [2, 2]
     assert node["fix"]["root"] == "offset"
-    safe = ranges(tmp_path, center=[-10, 10], offset=node["fix"]["range"])
-    assert assay("lint", rectangle, "--ranges", safe).code == 0
     page = assay("lint", rectangle, "--ranges", given).out
     assert "error scale (Reciprocal)" in page
+    safe = ranges(tmp_path, center=[-10, 10], offset=node["fix"]["range"])
+    assert assay("lint", rectangle, "--ranges", safe).code == 0
 
 
 def test_takes_ranges_from_data(assay: Assay, tmp_path: Path) -> None:
