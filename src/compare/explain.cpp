@@ -40,10 +40,16 @@ bool lie_apart(const Value& a, const Value& b) {
   return !judge_output(wider, b.tensor()).inside;
 }
 
+// By what is known of the backend's arithmetic, then by the plain one: where a backend divides
+// loosely, a quotient that becomes an integer could be nearly anything.
 const Variant* find_variant(const Evaluated& evaluated, std::size_t output, const Tensor& found) {
-  for (const Variant& variant : evaluated.node.found.entry->variants) {
-    const auto other = read_again(evaluated, output, evaluated.inputs, variant.rewrite);
-    if (holds(other, found) && lie_apart(evaluated.outputs[output], *other)) return &variant;
+  for (const Arithmetic* arithmetic :
+       {current_arithmetic(), static_cast<const Arithmetic*>(nullptr)}) {
+    const ArithmeticScope scope(arithmetic);
+    for (const Variant& variant : evaluated.node.found.entry->variants) {
+      const auto other = read_again(evaluated, output, evaluated.inputs, variant.rewrite);
+      if (holds(other, found) && lie_apart(evaluated.outputs[output], *other)) return &variant;
+    }
   }
   return nullptr;
 }

@@ -32,6 +32,7 @@ constexpr Line kLines[] = {
     {"jax", Operation::divide, {1.5, 0}},             // 0.10.2: 1.38 by one number, a reciprocal
     {"jax", Operation::tanh, {6, 0}},                 // 4.7
     {"jax", Operation::erf, {6, 0}},                  // 5.5
+    {"tflite", Operation::divide, {1.5, 0}},          // 2.3: AveragePool multiplies by 1 / n
     {"tflite", Operation::square_root, {2.5, 0}},     // 2.3: 2.31
     {"tflite", Operation::exp, {16, 0}},              // 15.8
     {"tflite", Operation::log, {4, 1.3e-7}},          // 1.2e-7 beyond four units
