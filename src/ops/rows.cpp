@@ -38,7 +38,6 @@ S shifted_sum(std::span<const S> terms) {
 }
 
 struct Softmax {
-  [[maybe_unused]] static constexpr bool kCountable = true;  // asked for by its pattern
   template <class S>
   void operator()(std::span<const S> x, std::span<S> y) const {
     const S top = maximum(x);
@@ -49,7 +48,6 @@ struct Softmax {
 };
 
 struct LogSoftmax {
-  [[maybe_unused]] static constexpr bool kCountable = true;  // asked for by its pattern
   template <class S>
   void operator()(std::span<const S> x, std::span<S> y) const {
     const S top = maximum(x);
@@ -76,7 +74,6 @@ struct Hardmax {
 
 // A row whose norm is zero stays zero.
 struct LpNormalization {
-  [[maybe_unused]] static constexpr bool kCountable = true;  // asked for by its pattern
   std::int64_t p;
   explicit LpNormalization(const Call& call) : p(call.site.integer("p")) {}
   template <class S>
