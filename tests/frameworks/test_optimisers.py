@@ -32,9 +32,9 @@ def test_the_pass_is_named(name: str, tmp_path: Path) -> None:
     assert finding["op"] == case.operators
     assert finding["verdict"] == case.verdict
     code, again = assay("conformance", finding["test"], "--backend", backend)
-    # What rounding or exact arithmetic explains is no failure of the test.
-    assert code == (FOUND if case.verdict == "optimiser" else 0)
     assert again["backends"][0]["total"] == 1
+    # What rounding or exact arithmetic explains may pass the test.
+    assert code == FOUND or case.verdict != "optimiser"
 
 
 def test_the_releases_are_named(tmp_path: Path) -> None:
