@@ -10,10 +10,6 @@
 namespace assay {
 namespace {
 
-bool is_number(ElementType type) {
-  return type != ElementType::string && domain_of(type) != Domain::complex;
-}
-
 // The node on other inputs, or by another reading, as far as one output is concerned.
 std::optional<Value> read_again(const Evaluated& evaluated, std::size_t output,
                                 std::span<const Value> inputs, Composition rewrite = nullptr) {
@@ -139,7 +135,7 @@ void explain(const Evaluated& evaluated, std::size_t output, const Tensor& found
   if (!judgement.inside) judgement.verdict = Verdict::defect;
   const PlannedNode& planned = evaluated.node;
   const bool alone = planned.found.entry && !planned.function && planned.subgraphs.empty();
-  if (!alone || !is_number(evaluated.outputs[output].type())) return;
+  if (!alone || !has_numbers(evaluated.outputs[output].type())) return;
   if (judgement.inside) return grade(evaluated, output, found, basis, judgement);
   judgement.variant = find_variant(evaluated, output, found);
   if (!judgement.variant) judgement.profile = find_profile(evaluated, output, found);

@@ -55,7 +55,7 @@ Judgement judge_output(const Value& bounded, const Tensor& found) {
                     to_text(bounded.shape()), short_name(found.type()), to_text(found.shape()));
     return result;
   }
-  if (bounded.type() == ElementType::string || domain_of(bounded.type()) == Domain::complex) {
+  if (!has_numbers(bounded.type())) {
     result.inside = identical(bounded.tensor(), found);
     return result;
   }

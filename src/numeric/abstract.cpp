@@ -155,9 +155,7 @@ Abstract constant_abstract(const Tensor& tensor) {
 }
 
 Abstract anything(const ValueType& type) {
-  const bool numbers = type.is_tensor() && type.element != ElementType::string &&
-                       type.element != ElementType::undefined &&
-                       domain_of(type.element) != Domain::complex;
+  const bool numbers = type.is_tensor() && has_numbers(type.element);
   Abstract result = numbers ? uniform(type, finite_range(type.element)) : Abstract{};
   result.type = type;
   result.assumed = true;
@@ -167,8 +165,7 @@ Abstract anything(const ValueType& type) {
 Interval hull_of(const Abstract& x) {
   Interval all = Interval::no_number(false);
   if (x.exact.defined()) {
-    if (domain_of(x.exact.type()) == Domain::text || domain_of(x.exact.type()) == Domain::complex)
-      return Interval::everything();
+    if (!has_numbers(x.exact.type())) return Interval::everything();
     for (const Interval& element : load<Interval>(Value(x.exact)).data) all = hull(all, element);
     return all;
   }

@@ -120,11 +120,6 @@ class Matcher {
   std::set<const RangeRule*> used_;
 };
 
-bool has_numbers(ElementType type) {
-  return type != ElementType::string && type != ElementType::undefined &&
-         domain_of(type) != Domain::complex;
-}
-
 void add_root(Roots& result, const std::string& name, const ValueType& type,
               const GivenRange* given, bool parameter) {
   Root root{name, parameter, given != nullptr && (given->low || given->high), {}};

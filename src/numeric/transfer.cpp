@@ -31,10 +31,7 @@ class Listener : public Watch {
   std::vector<Applied>* applied_;
 };
 
-bool numeric(const ValueType& type) {
-  return type.is_tensor() && type.element != ElementType::string &&
-         type.element != ElementType::undefined && domain_of(type.element) != Domain::complex;
-}
+bool numeric(const ValueType& type) { return type.is_tensor() && has_numbers(type.element); }
 
 bool small(const ValueType& type, std::int64_t most) {
   const auto shape = type.dims ? to_shape(*type.dims) : std::nullopt;

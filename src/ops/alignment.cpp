@@ -1,7 +1,6 @@
 #include "ops/alignment.h"
 
 #include <algorithm>
-#include <string_view>
 
 #include "ops/catalogue.h"
 
@@ -90,12 +89,6 @@ std::optional<Alignment> reduction(const Call& call) {
   return rows(call, axes, true, true);
 }
 
-std::optional<Alignment> place_in_row(const Call& call) {
-  const std::int64_t rank = rank_of(call, 0);
-  if (rank == 0) return std::nullopt;
-  return rows(call, {*normalize_axis(call.site.integer("axis"), rank)}, false, true);
-}
-
 // Along one axis; below version 13, along it and all behind it.
 std::vector<std::int64_t> softmax_axes(const Call& call) {
   const std::int64_t rank = rank_of(call, 0);
@@ -103,36 +96,46 @@ std::vector<std::int64_t> softmax_axes(const Call& call) {
   const std::int64_t axis = *normalize_axis(call.site.integer("axis"), rank);
   return call.site.version() >= 13 ? std::vector<std::int64_t>{axis} : axes_between(axis, rank);
 }
-std::optional<Alignment> countable_row(const Call& call) {
+
+// Letters of products: i and j of the result, k that is summed over, the batch from its last axis.
+constexpr int kI = 0, kK = 1, kJ = 2, kBatch = 100;
+
+}  // namespace
+
+std::optional<Alignment> align_place_in_row(const Call& call) {
+  const std::int64_t rank = rank_of(call, 0);
+  if (rank == 0) return std::nullopt;
+  return rows(call, {*normalize_axis(call.site.integer("axis"), rank)}, false, true);
+}
+
+std::optional<Alignment> align_countable_row(const Call& call) {
   return rows(call, softmax_axes(call), true, false);
 }
-std::optional<Alignment> ordered_row(const Call& call) {
+
+std::optional<Alignment> align_ordered_row(const Call& call) {
   return rows(call, softmax_axes(call), false, false);
 }
 
-std::optional<Alignment> norm_row(const Call& call) {
+std::optional<Alignment> align_norm_row(const Call& call) {
   return rows(call, {*normalize_axis(call.site.integer("axis"), rank_of(call, 0))}, true, false);
 }
 
-std::optional<Alignment> running(const Call& call) {
+std::optional<Alignment> align_running(const Call& call) {
   return rows(call, {*normalize_axis(call.exact(1).integer(0), rank_of(call, 0))}, false, false);
 }
 
-std::optional<Alignment> global_pool(const Call& call) {
+std::optional<Alignment> align_global_pool(const Call& call) {
   return rows(call, axes_between(2, rank_of(call, 0)), true, true);
 }
 
 // Only the type of a second input counts.
-std::optional<Alignment> first_alone(const Call& call) {
+std::optional<Alignment> align_first_alone(const Call& call) {
   Alignment result = rows(call, {}, false, false);
   result.elementwise = true;
   return result;
 }
 
-// Letters of products: i and j of the result, k that is summed over, the batch from its last axis.
-constexpr int kI = 0, kK = 1, kJ = 2, kBatch = 100;
-
-std::optional<Alignment> matmul(const Call& call) {
+std::optional<Alignment> align_matmul(const Call& call) {
   const std::int64_t a = rank_of(call, 0), b = rank_of(call, 1);
   const auto batch = [](std::int64_t rank) {
     std::vector<int> result;
@@ -152,7 +155,7 @@ std::optional<Alignment> matmul(const Call& call) {
   return result;
 }
 
-std::optional<Alignment> gemm(const Call& call) {
+std::optional<Alignment> align_gemm(const Call& call) {
   const bool turn_a = call.site.integer("transA") != 0, turn_b = call.site.integer("transB") != 0;
   Alignment result;
   result.inputs = {turn_a ? std::vector{kK, kI} : std::vector{kI, kK},
@@ -168,7 +171,7 @@ std::optional<Alignment> gemm(const Call& call) {
 }
 
 // With groups, a map reads some channels only.
-std::optional<Alignment> convolution(const Call& call) {
+std::optional<Alignment> align_convolution(const Call& call) {
   constexpr int kSample = 0, kChannel = 1, kMap = 2, kGroupChannel = 3, kWindow = 10, kTap = 30;
   const bool groups = call.site.integer("group", 1) != 1;
   Alignment result;
@@ -187,7 +190,7 @@ std::optional<Alignment> convolution(const Call& call) {
   return result;
 }
 
-std::optional<Alignment> pool(const Call& call) {
+std::optional<Alignment> align_pool(const Call& call) {
   if (call.site.has_output(1)) return std::nullopt;
   Alignment result = rows(call, {}, false, false);
   for (int d = 2; d < static_cast<int>(rank_of(call, 0)); ++d) result.windows.push_back(d);
@@ -195,7 +198,7 @@ std::optional<Alignment> pool(const Call& call) {
 }
 
 // Statistics that are given; what each channel has is an input of one axis.
-std::optional<Alignment> batch_norm(const Call& call) {
+std::optional<Alignment> align_batch_norm(const Call& call) {
   constexpr int kPlain = 9;  // before, there may be statistics of each place
   const int version = call.site.version();
   const bool trains =
@@ -206,13 +209,13 @@ std::optional<Alignment> batch_norm(const Call& call) {
   return result;
 }
 
-std::optional<Alignment> instance_norm(const Call& call) {
+std::optional<Alignment> align_instance_norm(const Call& call) {
   Alignment result = rows(call, axes_between(2, rank_of(call, 0)), false, false);
   for (std::size_t i = 1; i < result.inputs.size(); ++i) result.inputs[i] = {1};
   return result;
 }
 
-std::optional<Alignment> layer_norm(const Call& call) {
+std::optional<Alignment> align_layer_norm(const Call& call) {
   if (call.site.output_count() > 1) return std::nullopt;
   const std::int64_t rank = rank_of(call, 0);
   Alignment result = broadcasting(call);
@@ -221,49 +224,12 @@ std::optional<Alignment> layer_norm(const Call& call) {
   return result;
 }
 
-struct Entry {
-  std::string_view name;
-  std::optional<Alignment> (*align)(const Call&);
-};
-
-// Operators of the default domain whose pattern alone does not say how their axes run.
-constexpr Entry kEntries[] = {
-    {"ArgMax", place_in_row},
-    {"ArgMin", place_in_row},
-    {"AveragePool", pool},
-    {"BatchNormalization", batch_norm},
-    {"Cast", first_alone},
-    {"CastLike", first_alone},
-    {"Conv", convolution},
-    {"CumProd", running},
-    {"CumSum", running},
-    {"Gemm", gemm},
-    {"GlobalAveragePool", global_pool},
-    {"GlobalLpPool", global_pool},
-    {"GlobalMaxPool", global_pool},
-    {"Hardmax", ordered_row},
-    {"InstanceNormalization", instance_norm},
-    {"LayerNormalization", layer_norm},
-    {"LogSoftmax", countable_row},
-    {"LpNormalization", norm_row},
-    {"LpPool", pool},
-    {"MatMul", matmul},
-    {"MaxPool", pool},
-    {"RMSNormalization", layer_norm},
-    {"Softmax", countable_row},
-};
-
-}  // namespace
-
 std::optional<Alignment> align(const Operator& entry, const Call& call) {
   if (call.inputs.empty() || !call.has(0) || !call.input(0).is_tensor()) return std::nullopt;
-  if (entry.domain.empty()) {
-    const auto* found = std::find_if(std::begin(kEntries), std::end(kEntries),
-                                     [&](const Entry& e) { return e.name == entry.name; });
-    if (found != std::end(kEntries)) return found->align(call);
-    // Every other reduction of the default domain goes along its axes, element order aside.
-    if (entry.meaning.pattern == Pattern::reduce) return reduction(call);
-  }
+  if (entry.align) return entry.align(call);
+  // A reduction of the default domain goes along its axes, element order aside.
+  const bool standard = entry.domain.empty();
+  if (standard && entry.meaning.pattern == Pattern::reduce) return reduction(call);
   if (entry.meaning.pattern == Pattern::elementwise) return elementwise(entry, call);
   return std::nullopt;
 }

@@ -28,8 +28,24 @@ struct Alignment {
   bool elementwise = false;  // the body is a function of single elements
 };
 
-// Nothing where the axes are not such, or not known. Elements of inputs are looked at only where
-// they are axes.
+// How axes run, for entries to name. Nothing where the axes are not such, or not known. Elements of
+// inputs are looked at only where they are axes.
+std::optional<Alignment> align_batch_norm(const Call& call);
+std::optional<Alignment> align_convolution(const Call& call);
+std::optional<Alignment> align_countable_row(const Call& call);
+std::optional<Alignment> align_first_alone(const Call& call);
+std::optional<Alignment> align_gemm(const Call& call);
+std::optional<Alignment> align_global_pool(const Call& call);
+std::optional<Alignment> align_instance_norm(const Call& call);
+std::optional<Alignment> align_layer_norm(const Call& call);
+std::optional<Alignment> align_matmul(const Call& call);
+std::optional<Alignment> align_norm_row(const Call& call);
+std::optional<Alignment> align_ordered_row(const Call& call);
+std::optional<Alignment> align_place_in_row(const Call& call);
+std::optional<Alignment> align_pool(const Call& call);
+std::optional<Alignment> align_running(const Call& call);
+
+// By what the entry says, else by its pattern.
 std::optional<Alignment> align(const Operator& entry, const Call& call);
 
 }  // namespace assay

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "ops/alignment.h"
 #include "ops/families.h"
 #include "scalar/watch.h"
 
@@ -174,13 +175,15 @@ void zero_norm_is_nan(Builder& b) {
   b.output(0, b("Div", {b.input(0), b(norm, {b.input(0), axes})}));
 }
 
-Operator row_entry(std::string_view name, std::string_view summary, Meaning meaning) {
+Operator row_entry(std::string_view name, std::string_view summary, Meaning meaning,
+                   std::optional<Alignment> (*align)(const Call&)) {
   return {.name = name,
           .versions = {1, 11, 13},
           .summary = summary,
           .attributes = {{"axis", Role::axis}},
           .require = require_axis,
           .infer = same_as_first,
+          .align = align,
           .meaning = std::move(meaning)};
 }
 
@@ -193,6 +196,7 @@ Operator running_entry(std::string_view name, std::vector<int> versions, std::st
           .attributes = {{"exclusive", Role::flag}, {"reverse", Role::flag}},
           .require = require_running,
           .infer = same_as_first,
+          .align = align_running,
           .meaning = std::move(meaning)};
 }
 
@@ -200,12 +204,12 @@ Operator running_entry(std::string_view name, std::vector<int> versions, std::st
 
 std::vector<Operator> rows_operators() {
   Operator softmax = row_entry("Softmax", "exp(x) divided by its sum along the row.",
-                               rowwise<Softmax, softmax_axes>());
+                               rowwise<Softmax, softmax_axes>(), align_countable_row);
   softmax.variants = {{"along-last-axis", Variant::Kind::difference,
                        "converters that read opset 13's axis into older files", along_last_axis}};
   Operator log_softmax =
       row_entry("LogSoftmax", "log of the softmax of the row, without underflow.",
-                rowwise<LogSoftmax, softmax_axes>());
+                rowwise<LogSoftmax, softmax_axes>(), align_countable_row);
   log_softmax.variants = {{"log-of-softmax", Variant::Kind::defect,
                            "hand-written losses: minus infinity where the softmax underflows",
                            log_of_softmax}};
@@ -215,6 +219,7 @@ std::vector<Operator> rows_operators() {
                    .attributes = {{"axis", Role::axis}, {"p", Role::number}},
                    .require = require_norm,
                    .infer = same_as_first,
+                   .align = align_norm_row,
                    .meaning = rowwise<LpNormalization, one_axis>(),
                    .variants = {{"zero-norm-is-nan", Variant::Kind::difference,
                                  "implementations that divide without looking", zero_norm_is_nan}}};
@@ -223,7 +228,7 @@ std::vector<Operator> rows_operators() {
           running_entry("CumSum", {11, 14}, "The sum of the elements up to each place.",
                         rowwise<RunningSum, running_axis, RealsAndIntegers>()),
           row_entry("Hardmax", "One at the first largest element of the row, zero elsewhere.",
-                    rowwise<Hardmax, softmax_axes>()),
+                    rowwise<Hardmax, softmax_axes>(), align_ordered_row),
           log_softmax,
           norm,
           softmax};

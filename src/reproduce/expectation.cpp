@@ -110,9 +110,8 @@ std::optional<Expectation> contradiction(const Graph& graph,
     told.kind = Expectation::Kind::shape;
     if (right.shape() != found->shape()) return told;
     told.kind = Expectation::Kind::element;
-    const bool numbers =
-        right.type() != ElementType::string && domain_of(right.type()) != Domain::complex;
-    if (numbers ? find_worst(allowances[i], told) : find_different(told)) return told;
+    if (has_numbers(right.type()) ? find_worst(allowances[i], told) : find_different(told))
+      return told;
   }
   return std::nullopt;
 }
