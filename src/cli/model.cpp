@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "formats/case_line.h"
 #include "formats/onnx_import.h"
 #include "formats/onnx_value.h"
 #include "graph/names.h"
@@ -103,6 +104,19 @@ Result<void> take_folder(const Graph& graph, const std::string& path, Given& giv
   return {};
 }
 
+Result<void> take_case(const Graph& graph, const std::string& source, Given& given) {
+  Result<LayerCase> one = read_named_case(source);
+  if (!one) return one.error();
+  for (std::size_t i = 0; i < one->inputs.size(); ++i) {
+    if (!one->inputs[i].present()) continue;
+    const std::string& name = one->model.graph.inputs[i].name;
+    if (Result<void> taken = take(graph, name, std::move(one->inputs[i]), source, given); !taken) {
+      return taken.error();
+    }
+  }
+  return {};
+}
+
 Result<void> take_file(const Graph& graph, const std::string& name, const std::string& path,
                        Given& given) {
   if (path.ends_with(".pb")) {
@@ -119,6 +133,7 @@ Result<void> take_file(const Graph& graph, const std::string& name, const std::s
 Result<void> take_source(const Graph& graph, const std::string& source, Given& given) {
   std::error_code ignored;
   if (fs::is_directory(source, ignored)) return take_folder(graph, source, given);
+  if (names_case(source)) return take_case(graph, source, given);
   if (source.ends_with(".npz")) return take_archive(graph, source, given);
   const auto sign = source.rfind('=');
   if (sign != std::string::npos) {
@@ -140,7 +155,6 @@ std::string file_kind(const std::string& path) {
   for (const char* ending : {".keras", ".h5", ".json", ".pb", ".pbtxt", ".pb.gz", ".pbtxt.gz"}) {
     if (path.ends_with(ending)) return ending;
   }
-  if (path.find(".jsonl") != std::string::npos) return ".jsonl";
   std::error_code ignored;
   return fs::is_directory(path, ignored) ? "folder" : "";
 }
@@ -155,6 +169,14 @@ Result<Model> read_model(const std::string& path) {
   }
   if (kind == "folder") {
     return Error{"usage", fmt::format("{}: a folder without a model.onnx", path), path};
+  }
+  if (names_case(path)) {
+    Result<LayerCase> one = read_named_case(path);
+    if (!one) return one.error();
+    return std::move(one->model);
+  }
+  if (is_case_file(path)) {
+    return Error{"usage", fmt::format("{}: say which case is meant: {}#ID", path, path), path};
   }
   if (!kind.empty()) {
     return Error{"usage", fmt::format("{}: models of kind {} are not read yet", path, kind), path};
@@ -176,6 +198,10 @@ Result<std::shared_ptr<const Model>> read_valid_model(const std::string& path) {
   if (!model) return model.error();
   if (Result<void> valid = require_valid(*model, path); !valid) return valid.error();
   return std::make_shared<const Model>(*std::move(model));
+}
+
+void bring_own_data(const std::string& model, DataOptions& options) {
+  if (options.inputs.empty() && !options.random && names_case(model)) options.inputs = {model};
 }
 
 Result<std::vector<Value>> read_inputs(const Graph& graph, const DataOptions& options) {

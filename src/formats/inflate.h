@@ -1,0 +1,14 @@
+// Files that gzip has made smaller.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace assay {
+
+// The bytes before compression; throws FormatError where the file is cut or broken ("unreadable"),
+// or where there are more than `most` of them ("limit").
+std::string inflate(std::string_view compressed, std::size_t most);
+
+}  // namespace assay
