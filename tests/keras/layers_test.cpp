@@ -1,4 +1,4 @@
-// Keras' layers: values that TensorFlow 2.4 and Keras 3 gave, and what is said of models that are
+// Keras' layers: values that TensorFlow 2.4 gave, and what is said of models that are
 // wrong. tests/keras/record.py has recorded the values, with fixed seeds.
 #include "layers/keras/layers.h"
 
@@ -15,7 +15,7 @@
 namespace assay {
 namespace {
 
-const char* const kRecorded[] = {"tests/keras/keras2.jsonl.gz", "tests/keras/keras3.jsonl.gz"};
+const char* const kRecorded[] = {"tests/keras/keras2.jsonl.gz"};
 
 CaseLines recorded(const std::string& file) {
   Result<CaseLines> lines = read_case_lines(file);
@@ -46,7 +46,7 @@ TEST(KerasLayers, AreValidAsRecorded) {
   }
 }
 
-TEST(KerasLayers, AreAllRecordedOrKnownToBeParts) {
+TEST(KerasLayers, AreAllRecordedButForThoseThatTensorFlow24HasNotAsLayers) {
   std::set<std::string_view> seen = {"InputLayer",    "ConvLSTM1D", "ConvLSTM3D",
                                      "SimpleRNNCell", "GRUCell",    "LSTMCell"};
   std::vector<LayerCase> kept;
