@@ -22,6 +22,8 @@ class Backend {
 
   // Never fails: what goes wrong is the answer.
   virtual Answer run(const Job& job) = 0;
+  // Whether it runs layers as they are; any other backend is given what they mean.
+  virtual bool takes_layers() { return false; }
   // The passes of its optimizer, those that change the job's model apart. Kind "unsupported" where
   // it has none, or none that can be named and switched off.
   virtual Result<PassList> passes(const Job& job);

@@ -161,6 +161,11 @@ std::string file_kind(const std::string& path) {
 
 }  // namespace
 
+bool holds_layers(const std::string& path) {
+  const std::string kind = file_kind(path);
+  return names_case(path) || kind == ".keras" || kind == ".h5" || kind == ".json";
+}
+
 Result<Model> read_model(const std::string& path) {
   const std::string kind = file_kind(path);
   std::error_code ignored;
