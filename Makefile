@@ -8,7 +8,7 @@ UV = $(shell command -v uv || echo build/uv/bin/uv)
 
 # Files that git has or would take, so that a new file is checked before it is committed.
 cpp_files = $(shell git ls-files -co --exclude-standard '*.cpp' '*.h' | while read -r f; do [ -e "$$f" ] && echo "$$f"; done)
-python_folders = $(wildcard tools tests/python tests/legacy tests/frameworks bench examples)
+python_folders = $(wildcard tools tests/python tests/frameworks bench examples)
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test legacy-test build setup check tidy format install onnx-tests unit python-tests \
@@ -28,7 +28,7 @@ test: build ## Set up, build, and run every check and test
 
 legacy-test: build onnx-tests ## Install the old releases of frameworks and test them
 	@$(PYTHON) tools/backend_tests.py legacy
-	@$(PYTHON) -m pytest tests/legacy tests/frameworks
+	@$(PYTHON) -m pytest tests/frameworks -m old
 
 build: setup ## Set up and build build/assay and the tests
 	@[ -f build/build.ninja ] || cmake --preset release
@@ -43,7 +43,7 @@ check: setup ## Formatting, clang-tidy on changed files, ruff, mypy
 	@$(PYTHON) -m ruff format --quiet --check .
 	@$(PYTHON) -m mypy --no-error-summary $(python_folders)
 	@[ -f build/build.ninja ] || cmake --preset release
-	@ninja -C build --quiet generated/onnx.pb.h generated/protocol.pb.h generated/onnx_schemas.inc generated/viewer_page.inc
+	@ninja -C build --quiet generated/onnx.pb.h generated/protocol.pb.h generated/tensorflow.pb.h generated/onnx_schemas.inc generated/viewer_page.inc
 	@$(PYTHON) tools/tidy.py --changed --seconds 120 --jobs $(JOBS)
 
 tidy: build ## clang-tidy on every file (only what changed since the last time)

@@ -70,7 +70,8 @@ def assay(*words: object) -> dict[str, Any]:
 def on_tests(backend: str, suite: str) -> dict[str, Any]:
     """Compare on a suite of the standard."""
     folder = ROOT / "build" / "onnx-tests" / suite
-    return assay("compare", folder, "--tests", "--backends", f"reference,{backend}")
+    words = ("--backends", f"reference,{backend}", "--worker-timeout", 120)
+    return assay("compare", folder, "--tests", *words)
 
 
 def on_real_models(backend: str) -> dict[str, Any]:

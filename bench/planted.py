@@ -74,7 +74,7 @@ def suspects(document: Document, name: str) -> list[str]:
     found = []
     for finding in document["findings"]:
         if finding["backend"] == name:
-            found += [finding["node"], *finding.get("nodes", [])]
+            found += finding.get("nodes", [finding["node"]])
     return list(dict.fromkeys(found))
 
 

@@ -19,31 +19,29 @@ set(generated "${CMAKE_BINARY_DIR}/generated")
 file(MAKE_DIRECTORY "${generated}")
 configure_file("${PROJECT_SOURCE_DIR}/cmake/version.h.in" "${generated}/version.h" @ONLY)
 
+# A library of the classes of FOLDER/NAME.proto, included as "generated/NAME.pb.h".
+function(compile_proto library folder name)
+  add_custom_command(
+    OUTPUT "${generated}/${name}.pb.cc" "${generated}/${name}.pb.h"
+    COMMAND protobuf::protoc --proto_path=${folder} --cpp_out=${generated} ${name}.proto
+    DEPENDS "${folder}/${name}.proto"
+    COMMENT "Compiling ${name}.proto"
+    VERBATIM)
+  add_library(${library} STATIC "${generated}/${name}.pb.cc" "${generated}/${name}.pb.h")
+  target_include_directories(${library} SYSTEM PUBLIC "${CMAKE_BINARY_DIR}" "${generated}")
+  target_link_libraries(${library} PUBLIC protobuf::libprotobuf)
+  target_compile_options(${library} PRIVATE -w)
+endfunction()
+
 # "generated/onnx.pb.h", package onnx.
 configure_file("${onnx_folder}/onnx-ml.proto" "${generated}/onnx.proto" COPYONLY)
-add_custom_command(
-  OUTPUT "${generated}/onnx.pb.cc" "${generated}/onnx.pb.h"
-  COMMAND protobuf::protoc --proto_path=${generated} --cpp_out=${generated} onnx.proto
-  DEPENDS "${generated}/onnx.proto"
-  COMMENT "Compiling onnx.proto"
-  VERBATIM)
-add_library(onnx_proto STATIC "${generated}/onnx.pb.cc" "${generated}/onnx.pb.h")
-target_include_directories(onnx_proto SYSTEM PUBLIC "${CMAKE_BINARY_DIR}" "${generated}")
-target_link_libraries(onnx_proto PUBLIC protobuf::libprotobuf)
-target_compile_options(onnx_proto PRIVATE -w)
+compile_proto(onnx_proto "${generated}" onnx)
 
 # "generated/protocol.pb.h": what the engine and a worker say to each other.
-add_custom_command(
-  OUTPUT "${generated}/protocol.pb.cc" "${generated}/protocol.pb.h"
-  COMMAND protobuf::protoc --proto_path=${PROJECT_SOURCE_DIR}/src/backends
-    --cpp_out=${generated} protocol.proto
-  DEPENDS "${PROJECT_SOURCE_DIR}/src/backends/protocol.proto"
-  COMMENT "Compiling protocol.proto"
-  VERBATIM)
-add_library(worker_protocol STATIC "${generated}/protocol.pb.cc" "${generated}/protocol.pb.h")
-target_include_directories(worker_protocol SYSTEM PUBLIC "${CMAKE_BINARY_DIR}" "${generated}")
-target_link_libraries(worker_protocol PUBLIC protobuf::libprotobuf)
-target_compile_options(worker_protocol PRIVATE -w)
+compile_proto(worker_protocol "${PROJECT_SOURCE_DIR}/src/backends" protocol)
+
+# "generated/tensorflow.pb.h": the public wire format of TensorFlow graphs.
+compile_proto(tensorflow_proto "${PROJECT_SOURCE_DIR}/src/formats" tensorflow)
 
 if(EXISTS "${PROJECT_SOURCE_DIR}/tools/make_schemas.py")
   set(schemas "${generated}/onnx_schemas.inc")

@@ -35,15 +35,29 @@ show build/assay ops AveragePool
 show build/assay conformance build/onnx-tests/node
 
 echo
-echo 'Frameworks run as processes, in any release. This one fuses Pad into AveragePool wrongly, and'
-echo 'only while nobody watches:'
+echo 'Frameworks run as processes, in any release. One fuses Pad into AveragePool wrongly, and only'
+echo 'while nobody watches. Which pass, which releases, and a script that shows it:'
 export ASSAY_HOME=${ASSAY_HOME:-$PWD/build/backends}
 show build/assay backends install onnxruntime onnxruntime-1.20.1 onnx-reference
 show_finding build/assay compare build/demo/padded_pool.onnx --random \
-  --backends reference,onnxruntime-1.20.1,onnxruntime
+  --backends reference,onnxruntime-1.20.1,onnxruntime --bisect onnxruntime 1.19..1.22 \
+  --output build/demo/padded_pool --report build/demo/padded_pool.html
 
 echo
 echo 'A real network for reading text: the evaluator of the onnx package gets six of its nodes wrong.'
 model=$(build/python/bin/python tools/real_models.py ppocr_rec build/demo/ppocr_rec.npz)
 show_finding build/assay compare "$model" --data build/demo/ppocr_rec.npz \
-  --backends onnx-reference,onnxruntime --output build/demo/suspects
+  --backends onnx-reference,onnxruntime --output build/demo/ppocr_rec \
+  --report build/demo/ppocr_rec.html
+
+echo
+echo 'Two files of one network, exported differently, and two that only look like it:'
+silero() { build/python/bin/python tools/real_models.py "$1" "build/demo/$1.npz"; }
+vad=$(silero silero_vad)
+show build/assay compare "$vad" "$(silero silero_vad_op18_ifless)" --data build/demo/silero_vad.npz
+op15=$(silero silero_vad_16k_op15)
+show_finding build/assay compare "$op15" "$(silero silero_vad_half)" \
+  --data build/demo/silero_vad_16k_op15.npz
+
+echo
+echo 'Open the reports in a browser: build/demo/padded_pool.html, build/demo/ppocr_rec.html'

@@ -27,7 +27,6 @@ ROOT = Path(__file__).resolve().parent.parent
 Array = np.ndarray[Any, Any]
 Exact = Callable[..., Array]
 Values = dict[str, Array]
-LACKING = {1, 2}  # exit codes of a run that an operator is missing for
 
 
 def _erf(x: Array) -> Array:
@@ -85,18 +84,17 @@ def run(backend: str, calls: dict[str, tuple[str, list[Array]]], folder: Path) -
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
     onnx.save(model, str(folder / "model.onnx"))
     save(folder / "in.npz", data)
+    (folder / "out.npz").unlink(missing_ok=True)
     words = ["run", folder / "model.onnx", "--backend", backend]
     words += ["--inputs", folder / "in.npz", "--outputs", folder / "out.npz"]
-    done = subprocess.run(
+    subprocess.run(
         [str(ROOT / "build" / "assay"), *map(str, words)],
         capture_output=True,
         text=True,
         check=False,
     )
-    if done.returncode in LACKING:
+    if not (folder / "out.npz").exists():
         return None
-    if done.returncode != 0:
-        raise SystemExit(f"{backend}: {done.stderr.strip()}")
     with np.load(folder / "out.npz") as file:
         return {name: file[name] for name in calls}
 
@@ -119,7 +117,9 @@ def flushes(backend: str, folder: Path) -> str:
         "operands": ("Add", [full(1e-40), full(0)]),
         "results": ("Mul", [full(1e-30), full(1e-10)]),
     }
-    found = run(backend, calls, folder) or {}
+    found = run(backend, calls, folder)
+    if found is None:
+        raise SystemExit(f"{backend} does not run")
     return " and ".join(name for name, result in found.items() if not result.all()) or "nothing"
 
 

@@ -32,6 +32,7 @@ step acceptance tools/acceptance.sh
 step viewer make --no-print-directory viewer-tests
 step python build/python/bin/python -m pytest tests/python
 step backends build/python/bin/python tools/backend_tests.py current
+step frameworks build/python/bin/python -m pytest tests/frameworks -m 'not old'
 step faults env ASSAY_REAL_FAULTS=onnxruntime:30 build/assay_backends_test --gtest_brief=1 --gtest_filter='RealFaults.*'
 
 printf '\n== summary\n'

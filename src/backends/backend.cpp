@@ -146,6 +146,15 @@ class WorkerBackend : public Backend {
     return *takes_layers_;
   }
 
+  ScriptAnswer script(const Job& job, const VariableNames& names) override {
+    ScriptAnswer told;
+    told.answer = ask(job, [&](const Job& sent) {
+      told = worker_->script(sent, names, options_.limits);
+      return told.answer;
+    });
+    return told;
+  }
+
   Result<PassList> passes(const Job& job) override {
     PassList found;
     const auto listed = [&](const Job& sent) {
@@ -233,6 +242,10 @@ Result<std::string> WorkerBackend::read_whole(const std::string& path) {
 }
 
 }  // namespace
+
+ScriptAnswer Backend::script(const Job&, const VariableNames&) {
+  return {refusal(Outcome::unsupported, "it is no framework with calls of its own"), {}};
+}
 
 Result<PassList> Backend::passes(const Job&) {
   return Error{"unsupported", "this backend names no passes", name()};

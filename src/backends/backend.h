@@ -24,6 +24,8 @@ class Backend {
   virtual Answer run(const Job& job) = 0;
   // Whether it runs layers as they are; any other backend is given what they mean.
   virtual bool takes_layers() { return false; }
+  // What the same is in the framework's own calls.
+  virtual ScriptAnswer script(const Job& job, const VariableNames& names);
   // The passes of its optimizer, those that change the job's model apart. Kind "unsupported" where
   // it has none, or none that can be named and switched off.
   virtual Result<PassList> passes(const Job& job);

@@ -177,6 +177,33 @@ Answer Worker::fetch(const std::vector<std::string>& names, const WorkerLimits& 
   return to_answer(reply);
 }
 
+ScriptAnswer Worker::script(const Job& job, const VariableNames& names,
+                            const WorkerLimits& limits) {
+  if (loaded_ != key_of(job)) {
+    if (Answer answer = load(job, limits); !answer.ok()) return {std::move(answer), {}};
+  }
+  protocol::Request request;
+  protocol::Reply reply;
+  request.set_verb("script");
+  request.set_model(kModel);
+  put_inputs(job, request);
+  for (const auto& [name, variable] : names) {
+    request.add_values(name);
+    request.add_variables(variable);
+  }
+  if (auto trouble = channel_.exchange(request, reply, limits)) return {*std::move(trouble), {}};
+  const protocol::Script& script = reply.script();
+  ScriptParts parts;
+  parts.imports.assign(script.imports().begin(), script.imports().end());
+  parts.lines.assign(script.lines().begin(), script.lines().end());
+  for (int i = 0; i < std::min(script.variables_size(), script.puts_size()); ++i) {
+    parts.variables.emplace_back(script.variables(i), script.puts(i));
+  }
+  parts.from_model = script.model();
+  parts.onnx = script.onnx();
+  return {to_answer(reply), std::move(parts)};
+}
+
 Answer Worker::passes(const Job& job, const WorkerLimits& limits, PassList& found) {
   protocol::Request request;
   protocol::Reply reply;

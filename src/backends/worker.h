@@ -55,6 +55,24 @@ struct OperatorList {
   std::vector<std::pair<std::string, std::string>> missing;  // with the reason
 };
 
+// What a model is in a framework's own calls: parts of a script that needs no Assay. The last line
+// sets `found`, a list of numpy's arrays.
+struct ScriptParts {
+  std::vector<std::string> imports, lines;
+  // The variables that the lines read, and what makes each of numpy's array, which stands as {}.
+  std::vector<std::pair<std::string, std::string>> variables;
+  bool from_model = false;  // the lines read `model`, a file's bytes, and `feed`, inputs by name
+  // Imports the package onnx, with which the model can be built, as TensorProto, `make` (its calls
+  // make_…) and `arrays` (from_array); empty where it is not there.
+  std::string onnx;
+};
+struct ScriptAnswer {
+  Answer answer;  // without values
+  ScriptParts parts;
+};
+// Names of inputs and initializers, and of the script's variables that hold them.
+using VariableNames = std::vector<std::pair<std::string, std::string>>;
+
 struct WorkerOptions {
   int threads = 0;  // 0: as the framework likes
   std::uint64_t seed = 0;
@@ -82,6 +100,7 @@ class Worker {
   // The same, but the values stay in the worker; `fetch` brings those that are named.
   Answer run_and_keep(const Job& job, const WorkerLimits& limits);
   Answer fetch(const std::vector<std::string>& names, const WorkerLimits& limits);
+  ScriptAnswer script(const Job& job, const VariableNames& names, const WorkerLimits& limits);
   // The passes of its optimizer, seen at the model. The answer says why not, if it is not ok.
   Answer passes(const Job& job, const WorkerLimits& limits, PassList& found);
   // Which of the standard's operators it has.

@@ -55,6 +55,7 @@ Command validate_command();
 Command conformance_command();
 Command backends_command();
 Command compare_command();
+Command lint_command();
 Command ops_command();
 Command inspect_command();
 Command convert_command();

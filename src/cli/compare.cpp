@@ -9,12 +9,12 @@
 #include "cli/compare_backends.h"
 #include "cli/compare_files.h"
 #include "cli/compare_invalid.h"
+#include "cli/report_files.h"
 #include "cli/survey_report.h"
 #include "cli/terminal.h"
 #include "compare/conformance.h"
 #include "compare/survey.h"
 #include "compare/test_set.h"
-#include "report/report_file.h"
 #include "validate/validate.h"
 
 namespace assay {
@@ -40,11 +40,13 @@ Examples:
   assay compare model.onnx --backends onnxruntime-1.20.1 --random --bisect onnxruntime 1.19..1.31
   assay compare before.onnx after.onnx --random)";
 
-Result<void> check_reports(const CompareRequest& request) {
-  for (const std::string& path : request.reports) {
-    if (Result<void> named = check_report_name(path); !named) return named;
+// Reports are about one model on several backends.
+Result<void> check_reports_of(const CompareRequest& request) {
+  const bool other = !request.other.empty() || request.tests;
+  if (other && !request.reports.empty()) {
+    return Error{"usage", "--report is for one model on several backends", request.reports.front()};
   }
-  return {};
+  return check_reports(request.reports);
 }
 
 Result<ExitCode> run_files(const CompareRequest& request, Report& report) {
@@ -62,7 +64,7 @@ Result<ExitCode> run_model(const CompareRequest& request, Report& report) {
   auto model = std::make_shared<const Model>(*std::move(read));
   if (const ValidationResult validation = validate(*model); !validation.valid()) {
     return compare_invalid_model({model_file(request.model), *model, validation, request.backends,
-                                  request.data, request.worker_timeout},
+                                  request.reports, request.data, request.worker_timeout},
                                  report);
   }
   const Result<Subject> subject = read_subject(request, std::move(model));
@@ -89,7 +91,7 @@ Result<ExitCode> run_survey(const CompareRequest& request, Report& report) {
 
 Result<ExitCode> run(CompareRequest& request, Report& report) {
   request.data.seed = report.common().seed;
-  if (Result<void> named = check_reports(request); !named) return named.error();
+  if (Result<void> named = check_reports_of(request); !named) return named.error();
   if (!request.other.empty()) return run_files(request, report);
   if (request.backends.empty()) {
     return Error{"usage", "--backends is needed: what runs the model", "--backends"};
@@ -123,7 +125,8 @@ Action configure(CLI::App& app) {
   app.add_option("--sample", options->sample, "With --tests: about so many of them, spread evenly")
       ->type_name("N");
   app.add_flag("--random", options->data.random, "Draw the inputs that are not given");
-  app.add_option("--output", options->output, "Write each suspect as an ONNX backend test there")
+  app.add_option("--output", options->output,
+                 "Write each suspect there, as an ONNX backend test and as a script")
       ->type_name("FOLDER");
   app.add_option("--report", options->reports,
                  "Write a report there: .html (a page), .sarif or .xml (JUnit)")

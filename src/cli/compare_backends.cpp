@@ -8,12 +8,11 @@
 #include "cli/backend_list.h"
 #include "cli/compare_report.h"
 #include "cli/data_notes.h"
+#include "cli/report_files.h"
 #include "cli/terminal.h"
-#include "generated/version.h"
 #include "localize/bisect.h"
 #include "localize/optimiser.h"
-#include "report/comparison_map.h"
-#include "report/report_file.h"
+#include "reproduce/findings.h"
 
 namespace assay {
 namespace {
@@ -35,21 +34,6 @@ Result<std::vector<std::string>> write_tests(const std::vector<ComparisonFinding
     written.back() = target.string();
   }
   return written;
-}
-
-// The document that --json prints, and what only a page shows.
-Result<void> write_reports(const CompareRequest& request, const ComparedModel& compared,
-                           const Report& report, Clock::time_point start) {
-  if (request.reports.empty()) return {};
-  const std::chrono::duration<double> passed = Clock::now() - start;
-  nlohmann::ordered_json document = {
-      {"assay", kVersion}, {"command", "compare"}, {"seconds", passed.count()}};
-  document.update(report.document);
-  add_comparison_map(compared, document);
-  for (const std::string& path : request.reports) {
-    if (Result<void> written = write_report(document, path); !written) return written;
-  }
-  return {};
 }
 
 Result<std::optional<ReleaseRange>> read_range(const CompareRequest& request) {
@@ -114,14 +98,18 @@ Result<ExitCode> compare_backends(const CompareRequest& request, const Subject& 
   Result<Comparison> comparison = compare(subject, *backends, options);
   if (!comparison) return comparison.error();
   localise_optimisers(subject, *backends, options.seed, options.progress, *comparison);
+  if (!request.output.empty()) suspect_whole_models(subject, *comparison);
   Result<std::vector<std::string>> tests = write_tests(comparison->findings, request.output);
   if (!tests) return tests.error();
+  std::vector<Reproduction> scripts = reproduce_findings(comparison->findings, *tests, *backends,
+                                                         {options.seed, request.worker_timeout});
   const Graph& graph = subject.model->graph;
-  tell({*comparison, graph, maps.finish(graph), *std::move(tests)}, subject, report);
+  tell({*comparison, graph, maps.finish(graph), *std::move(tests), std::move(scripts)}, subject,
+       report);
   Result<void> bisected = bisect(subject, *comparison, *range, how, options.progress, report);
   if (!bisected) return bisected.error();
-  Result<void> written =
-      write_reports(request, {*subject.model, request.model, *comparison, values}, report, start);
+  Result<void> written = write_reports(
+      request.reports, {*subject.model, request.model, *comparison, values}, report, start);
   if (!written) return written.error();
   return found_something(*comparison) ? ExitCode::found : ExitCode::clean;
 }

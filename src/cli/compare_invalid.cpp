@@ -5,6 +5,7 @@
 #include "cli/backend_list.h"
 #include "cli/compare_report.h"
 #include "cli/finding_json.h"
+#include "cli/report_files.h"
 #include "cli/terminal.h"
 #include "compare/invalid_model.h"
 #include "graph/names.h"
@@ -49,6 +50,7 @@ std::string page_of(const InvalidRequest& request, const std::string& reason,
 }  // namespace
 
 Result<ExitCode> compare_invalid_model(const InvalidRequest& request, Report& report) {
+  const auto start = std::chrono::steady_clock::now();
   const std::string reason = reason_of(request.validation.findings.front());
   const Result<Job> job = make_job(request, reason);
   if (!job) return job.error();
@@ -70,6 +72,10 @@ Result<ExitCode> compare_invalid_model(const InvalidRequest& request, Report& re
       comparison, request.model.graph, {}, std::vector<std::string>(comparison.findings.size())};
   fill_document(told, report.document);
   report.text = page_of(request, reason, comparison);
+  const ShownValues nothing(backends->size());
+  Result<void> written = write_reports(
+      request.reports, {request.model, request.path, comparison, nothing}, report, start);
+  if (!written) return written.error();
   return comparison.findings.empty() ? ExitCode::clean : ExitCode::found;
 }
 

@@ -11,7 +11,7 @@ struct InvalidRequest {
   std::string path;  // of the model's file
   const Model& model;
   const ValidationResult& validation;
-  std::vector<std::string> backends;
+  std::vector<std::string> backends, reports;
   DataOptions data;
   double worker_timeout = 600;
 };

@@ -52,6 +52,19 @@ Json pair_json(const PairRow& pair) {
       {"tolerance", {{"rtol", number_json(pair.relative)}, {"atol", number_json(pair.absolute)}}}};
 }
 
+// The optimiser's finding whose segment holds a layer, on either side of a pair.
+const ComparisonFinding* optimised_in(const Comparison& comparison, const PairMap& map,
+                                      const std::string& layer) {
+  for (const ComparisonFinding& finding : comparison.findings) {
+    const bool here = finding.backend == map.a || finding.backend == map.b;
+    if (!here || finding.passes.empty() || !finding.suspect) continue;
+    for (const Node& node : finding.suspect->model.graph.nodes) {
+      if (display_name(node, 0) == layer) return &finding;
+    }
+  }
+  return nullptr;
+}
+
 // What a pair took differently because rounding let it is a tie, though each side is right.
 Verdict verdict_of(const Comparison& comparison, const PairMap& map, const std::string& layer,
                    const Judgement* suspect) {
@@ -76,12 +89,17 @@ Json map_json(const ComparisonReport& report, const PairMap& map) {
                  {"verdict", to_text(verdict_of(report.comparison, map, layer.name, suspect))}};
     if (suspect && suspect->variant) json["variant"] = suspect->variant->name;
     if (suspect && !suspect->profile.empty()) json["profile"] = suspect->profile;
+    if (const auto* finding = optimised_in(report.comparison, map, layer.name)) {
+      json["verdict"] = to_text(finding->verdict);
+      json["pass"] = finding->passes.front();
+    }
     layers.push_back(std::move(json));
   }
   return {{"pair", {map.a, map.b}}, {"instance", report.comparison.piece}, {"layers", layers}};
 }
 
-Json finding_json(const ComparisonFinding& finding, std::size_t number, const std::string& test) {
+Json finding_json(const ComparisonFinding& finding, std::size_t number, const std::string& test,
+                  const Reproduction& script) {
   Json json = {{"id", fmt::format("F{}", number + 1)},
                {"kind", finding.kind},
                {"backend", finding.backend},
@@ -89,7 +107,14 @@ Json finding_json(const ComparisonFinding& finding, std::size_t number, const st
                {"node", finding.node},
                {"verdict", to_text(finding.verdict)},
                {"detail", finding.detail},
-               {"test", test}};
+               {"test", test},
+               {"repro", script.script.string()}};
+  if (!script.note.empty()) json["repro_note"] = script.note;
+  if (finding.suspect && finding.suspect->model.graph.nodes.size() > 1) {
+    Json& nodes = json["nodes"] = Json::array();  // of the segment
+    const std::vector<Node>& segment = finding.suspect->model.graph.nodes;
+    for (std::size_t i = 0; i < segment.size(); ++i) nodes.push_back(display_name(segment[i], i));
+  }
   if (finding.variant) json["variant"] = finding.variant->name;
   if (!finding.profile.empty()) json["profile"] = finding.profile;
   if (finding.signal) json["signal"] = finding.signal;
@@ -116,6 +141,17 @@ std::string finding_text(const ComparisonFinding& finding, const Style& style) {
                      finding.verdict == Verdict::defect ? style.bad(to_text(finding.verdict))
                                                         : style.warn(to_text(finding.verdict)),
                      finding.kind, where, why, finding.detail);
+}
+
+Reproduction script_of(const ComparisonReport& report, std::size_t finding) {
+  return finding < report.scripts.size() ? report.scripts[finding] : Reproduction{};
+}
+
+std::string script_text(const Reproduction& script) {
+  if (!script.script.empty()) {
+    return fmt::format("    script: {} (executed: shows it)\n", script.script.string());
+  }
+  return script.note.empty() ? "" : fmt::format("    no script: {}\n", script.note);
 }
 
 // " (2 tie, 1 suspicious)": what is inside the bounds and yet worth a look.
@@ -181,7 +217,8 @@ void fill_document(const ComparisonReport& report, Json& document) {
   for (const PairMap& map : report.maps) maps.push_back(map_json(report, map));
   Json& findings = document["findings"] = Json::array();
   for (std::size_t i = 0; i < comparison.findings.size(); ++i) {
-    findings.push_back(finding_json(comparison.findings[i], i, report.tests[i]));
+    findings.push_back(
+        finding_json(comparison.findings[i], i, report.tests[i], script_of(report, i)));
   }
 }
 
@@ -210,6 +247,7 @@ std::string to_page(const ComparisonReport& report) {
   for (std::size_t i = 0; i < comparison.findings.size(); ++i) {
     page += finding_text(comparison.findings[i], style);
     if (!report.tests[i].empty()) page += fmt::format("    test: {}\n", report.tests[i]);
+    page += script_text(script_of(report, i));
   }
   return page;
 }

@@ -6,6 +6,7 @@
 #include "compare/comparison.h"
 #include "localize/bisect.h"
 #include "localize/rate.h"
+#include "reproduce/reproduce.h"
 
 namespace assay {
 
@@ -14,6 +15,7 @@ struct ComparisonReport {
   const Graph& graph;
   std::vector<PairMap> maps;
   std::vector<std::string> tests;  // written for the findings, in their order; "" where none was
+  std::vector<Reproduction> scripts{};  // likewise; none at all where none were asked for
 };
 
 nlohmann::ordered_json verdicts_json(const VerdictCounts& counts);

@@ -21,9 +21,9 @@
 namespace assay {
 namespace {
 
-constexpr Command (*kCommands[])() = {run_command,     validate_command,    inspect_command,
-                                      convert_command, conformance_command, backends_command,
-                                      compare_command, ops_command,         completion_command};
+constexpr Command (*kCommands[])() = {
+    run_command,      validate_command, inspect_command, convert_command, conformance_command,
+    backends_command, compare_command,  lint_command,    ops_command,     completion_command};
 
 constexpr const char* kFooter = R"(Examples:
   assay validate model.onnx                 say what is wrong with a model, without running it

@@ -9,8 +9,10 @@
 #include "formats/case_line.h"
 #include "formats/onnx_import.h"
 #include "formats/onnx_value.h"
+#include "formats/tensorflow_read.h"
 #include "graph/names.h"
 #include "semantics/draw.h"
+#include "semantics/import_tensorflow.h"
 #include "tensor/npy.h"
 #include "validate/validate.h"
 
@@ -152,7 +154,7 @@ Error missing_error(const std::vector<std::string>& missing) {
 }
 
 std::string file_kind(const std::string& path) {
-  for (const char* ending : {".keras", ".h5", ".json", ".pb", ".pbtxt", ".pb.gz", ".pbtxt.gz"}) {
+  for (const char* ending : {".keras", ".h5", ".json"}) {
     if (path.ends_with(ending)) return ending;
   }
   std::error_code ignored;
@@ -172,8 +174,14 @@ Result<Model> read_model(const std::string& path) {
   if (kind == "folder" && fs::exists(fs::path(path) / "model.onnx", ignored)) {
     return read_onnx(fs::path(path) / "model.onnx");
   }
+  if (is_tensorflow(path)) {
+    Result<tensorflow::GraphDef> graph = read_tensorflow(path);
+    if (!graph) return graph.error();
+    return import_tensorflow(*std::move(graph));
+  }
   if (kind == "folder") {
-    return Error{"usage", fmt::format("{}: a folder without a model.onnx", path), path};
+    return Error{"usage",
+                 fmt::format("{}: a folder without a model.onnx or a saved_model.pb", path), path};
   }
   if (names_case(path)) {
     Result<LayerCase> one = read_named_case(path);

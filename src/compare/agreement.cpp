@@ -79,6 +79,11 @@ Agreement compare_tensors(const Tensor& expected, const Tensor& found, Tolerance
   }
 }
 
+// A framework has plain values where the standard has optional ones.
+bool is_wrapped(const Value& value) {
+  return value.kind() == Value::Kind::optional && value.elements().size() == 1;
+}
+
 bool inside(double expected, double value, double error) {
   if (std::isinf(error)) return true;
   if (std::isnan(expected) || std::isnan(value)) return std::isnan(expected) && std::isnan(value);
@@ -93,6 +98,10 @@ Tolerance tolerance_for(ElementType type, Tolerance given) {
 }
 
 Agreement agrees(const Value& expected, const Value& found, Tolerance tolerance) {
+  if (is_wrapped(expected) != is_wrapped(found)) {
+    return agrees(is_wrapped(expected) ? expected.elements().front() : expected,
+                  is_wrapped(found) ? found.elements().front() : found, tolerance);
+  }
   Agreement form = same_form(expected, found);
   if (!form.agrees) return form;
   switch (expected.kind()) {

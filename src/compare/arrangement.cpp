@@ -64,10 +64,7 @@ std::vector<double> arranged(const std::vector<double>& elements, const Shape& s
   return result;
 }
 
-bool has_numbers(const Tensor& tensor) {
-  if (!tensor.defined() || tensor.type() == ElementType::string) return false;
-  return domain_of(tensor.type()) != Domain::complex;
-}
+bool has_numbers(const Tensor& tensor) { return tensor.defined() && has_numbers(tensor.type()); }
 
 double largest_difference(const std::vector<double>& a, const std::vector<double>& b) {
   if (a.size() != b.size()) return kInfinity;

@@ -10,10 +10,6 @@
 namespace assay {
 namespace {
 
-bool is_number(ElementType type) {
-  return type != ElementType::string && domain_of(type) != Domain::complex;
-}
-
 // The node on other inputs, or by another reading, as far as one output is concerned.
 std::optional<Value> read_again(const Evaluated& evaluated, std::size_t output,
                                 std::span<const Value> inputs, Composition rewrite = nullptr) {
@@ -40,10 +36,16 @@ bool lie_apart(const Value& a, const Value& b) {
   return !judge_output(wider, b.tensor()).inside;
 }
 
+// By what is known of the backend's arithmetic, then by the plain one: where a backend divides
+// loosely, a quotient that becomes an integer could be nearly anything.
 const Variant* find_variant(const Evaluated& evaluated, std::size_t output, const Tensor& found) {
-  for (const Variant& variant : evaluated.node.found.entry->variants) {
-    const auto other = read_again(evaluated, output, evaluated.inputs, variant.rewrite);
-    if (holds(other, found) && lie_apart(evaluated.outputs[output], *other)) return &variant;
+  for (const Arithmetic* arithmetic :
+       {current_arithmetic(), static_cast<const Arithmetic*>(nullptr)}) {
+    const ArithmeticScope scope(arithmetic);
+    for (const Variant& variant : evaluated.node.found.entry->variants) {
+      const auto other = read_again(evaluated, output, evaluated.inputs, variant.rewrite);
+      if (holds(other, found) && lie_apart(evaluated.outputs[output], *other)) return &variant;
+    }
   }
   return nullptr;
 }
@@ -133,7 +135,7 @@ void explain(const Evaluated& evaluated, std::size_t output, const Tensor& found
   if (!judgement.inside) judgement.verdict = Verdict::defect;
   const PlannedNode& planned = evaluated.node;
   const bool alone = planned.found.entry && !planned.function && planned.subgraphs.empty();
-  if (!alone || !is_number(evaluated.outputs[output].type())) return;
+  if (!alone || !has_numbers(evaluated.outputs[output].type())) return;
   if (judgement.inside) return grade(evaluated, output, found, basis, judgement);
   judgement.variant = find_variant(evaluated, output, found);
   if (!judgement.variant) judgement.profile = find_profile(evaluated, output, found);

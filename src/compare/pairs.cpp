@@ -20,8 +20,7 @@ struct Instance {
 };
 
 bool is_plain(const Value* value) {
-  return value && value->is_tensor() && value->type() != ElementType::string &&
-         domain_of(value->type()) != Domain::complex;
+  return value && value->is_tensor() && has_numbers(value->type());
 }
 
 // An output whose first axis counts instances is taken apart; any other is one instance.

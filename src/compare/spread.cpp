@@ -17,10 +17,7 @@ namespace {
 constexpr int kRuns = 5;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-bool has_reals(const Value& value) {
-  return value.is_tensor() && value.type() != ElementType::string &&
-         domain_of(value.type()) != Domain::complex;
-}
+bool has_reals(const Value& value) { return value.is_tensor() && has_numbers(value.type()); }
 
 // A number of [-1, 1) for each of the seeds, so that threads can share a tensor's elements.
 double unit_of(std::uint64_t seed) {

@@ -15,11 +15,11 @@ namespace assay {
 
 // What paths hold: folders of backend tests, cases of case files, and case lines.
 struct TestSet {
-  std::vector<std::filesystem::path> folders{};
-  std::vector<TextCase> cases{};
-  std::vector<CaseLines> files{};                            // of recorded Keras models
-  std::vector<std::pair<std::size_t, std::size_t>> lines{};  // those to run: file, line
-  double seconds = 0;                                        // that reading took
+  std::vector<std::filesystem::path> folders = {};
+  std::vector<TextCase> cases = {};
+  std::vector<CaseLines> files = {};                            // of recorded Keras models
+  std::vector<std::pair<std::size_t, std::size_t>> lines = {};  // those to run: file, line
+  double seconds = 0;                                           // that reading took
   std::size_t size() const { return folders.size() + cases.size() + lines.size(); }
 };
 Result<TestSet> collect_tests(const std::vector<std::string>& paths);

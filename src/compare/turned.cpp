@@ -15,8 +15,7 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // What covers two recordings of one value, around the first; nothing if they have nothing in
 // common. Equal ones are exact: shapes and indices stay what they are.
 std::optional<Value> cover(const Tensor& a, const Tensor& b) {
-  const bool numbers = a.type() != ElementType::string && domain_of(a.type()) != Domain::complex;
-  if (!numbers || a.type() != b.type() || a.shape() != b.shape()) return std::nullopt;
+  if (!has_numbers(a.type()) || a.type() != b.type() || a.shape() != b.shape()) return std::nullopt;
   std::vector<double> errors = a.reals();
   const std::vector<double> other = b.reals();
   for (std::size_t i = 0; i < errors.size(); ++i) {

@@ -145,7 +145,8 @@ Element parse_json(std::string_view line) {
 std::string read_bytes(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
   std::ostringstream content;
-  if (!file || !(content << file.rdbuf())) throw FormatError("unreadable", "cannot be read");
+  if (!file) throw FormatError("unreadable", "cannot be read");
+  content << file.rdbuf();  // which fails for a file without a byte
   return std::move(content).str();
 }
 

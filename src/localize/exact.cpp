@@ -62,10 +62,7 @@ bool is_nearer(const Tensor& exact, const Value* one, const Value* other) {
   return true;
 }
 
-bool has_reals(const Value& value) {
-  return value.is_tensor() && value.type() != ElementType::string &&
-         domain_of(value.type()) != Domain::complex;
-}
+bool has_reals(const Value& value) { return value.is_tensor() && has_numbers(value.type()); }
 
 }  // namespace
 

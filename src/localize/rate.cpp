@@ -15,7 +15,7 @@ double mean_difference(const Value& a, const Value& b) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   if (!a.is_tensor() || !b.is_tensor()) return 0;
   if (a.type() != b.type() || a.shape() != b.shape()) return kInfinity;
-  if (a.type() == ElementType::string || domain_of(a.type()) == Domain::complex) {
+  if (!has_numbers(a.type())) {
     return identical(a.tensor(), b.tensor()) ? 0 : kInfinity;
   }
   const std::vector<double> first = a.tensor().reals(), second = b.tensor().reals();

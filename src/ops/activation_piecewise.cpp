@@ -50,13 +50,16 @@ struct ThresholdedRelu {
   }
 };
 
+// Where the line has the slope 1/6 many evaluate it as the part of x + 3 in [0, 6], divided by 6.
 struct HardSigmoid {
   double alpha, beta;
   explicit HardSigmoid(const Call& call)
       : alpha(call.site.real("alpha")), beta(call.site.real("beta")) {}
   template <class S>
   S operator()(S x) const {
-    return clamp(constant<S>(alpha) * x + constant<S>(beta), zero<S>(), constant<S>(1));
+    const S line = clamp(constant<S>(alpha) * x + constant<S>(beta), zero<S>(), constant<S>(1));
+    if (static_cast<float>(alpha) != 1.0F / 6 || beta != 0.5) return line;
+    return hull(line, clamp(x + constant<S>(3), zero<S>(), constant<S>(6)) / constant<S>(6));
   }
 };
 

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "graph/names.h"
+#include "ops/alignment.h"
 #include "ops/families.h"
 #include "patterns/array.h"
 #include "tensor/convert.h"
@@ -202,6 +203,7 @@ Operator cast() {
       .attributes = {{"round_mode", Role::choice}, {"saturate", Role::flag}, {"to", Role::type}},
       .require = require_cast,
       .infer = infer_cast,
+      .align = align_first_alone,
       .meaning = custom(Pattern::elementwise, evaluate_cast),
       .variants = {{"out-of-range-is-smallest", Variant::Kind::difference,
                     "x86 conversions: frameworks on CPU", out_of_range_is_smallest},
@@ -216,6 +218,7 @@ Operator cast_like() {
           .attributes = {{"round_mode", Role::choice}, {"saturate", Role::flag}},
           .require = require_cast,
           .infer = infer_cast,
+          .align = align_first_alone,
           .meaning = custom(Pattern::elementwise, evaluate_cast)};
 }
 

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "ops/alignment.h"
 #include "ops/families.h"
 #include "ops/pool.h"
 #include "ops/window_checks.h"
@@ -81,6 +82,7 @@ Operator conv() {
           .attributes = conv_roles(),
           .require = [](Check& c) { require_conv(c, {}); },
           .infer = [](Infer& n) { infer_conv(n, {}, n.element(0)); },
+          .align = align_convolution,
           .meaning = custom(Pattern::contraction, evaluate_conv),
           .variants = {{"pads-on-the-other-side", Variant::Kind::defect,
                         "Keras 2.3 on Theano and CNTK with padding='same'", pads_on_the_other_side},

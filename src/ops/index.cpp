@@ -8,6 +8,7 @@
 #include "ops/shape_numbers.h"
 #include "patterns/compute.h"
 #include "patterns/move.h"
+#include "patterns/move_recorder.h"
 
 namespace assay {
 namespace {
@@ -34,6 +35,10 @@ void infer_gather(Infer& n) {
 }
 
 void evaluate_gather(Call& call) {
+  if (call.reading == Reading::interval && !call.input(1).exact()) {
+    call.outputs[0] = any_of(call, {0}, call.output_type(0), call.output_shape(0));
+    return;
+  }
   std::vector<std::int64_t> indices = call.exact(1).integers();
   const Shape& x = call.input(0).shape();
   const std::size_t axis = axis_of(call.site, "axis", x.size());

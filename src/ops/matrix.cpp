@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "ops/alignment.h"
 #include "ops/families.h"
 #include "ops/window_checks.h"
 #include "patterns/gemm.h"
@@ -52,6 +53,7 @@ Operator matmul() {
                 type.dims = matmul_dims(n.dims(0), n.dims(1));
                 n.output(0, std::move(type));
               },
+          .align = align_matmul,
           .meaning = custom(Pattern::contraction, evaluate_matmul)};
 }
 
@@ -209,6 +211,7 @@ Operator gemm_operator() {
                          {"transB", Role::flag}},
           .require = require_gemm,
           .infer = infer_gemm,
+          .align = align_gemm,
           .meaning = compute<Gemm, RealsAndIntegers>(Pattern::contraction),
           .variants = {{"zero-beta-drops-c", Variant::Kind::difference,
                         "ONNX Runtime and everything else that calls a BLAS", zero_beta_drops_c}}};

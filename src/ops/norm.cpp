@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "ops/alignment.h"
 #include "ops/families.h"
 #include "patterns/rows.h"
 
@@ -178,6 +179,7 @@ Operator batch_normalization() {
                      {"training_mode", Role::flag}},
       .require = require_batch_norm,
       .infer = infer_batch_norm,
+      .align = align_batch_norm,
       .meaning = compute<BatchNormalization>(Pattern::rowwise),
       .variants = {{"batch-statistics-mixed-in", Variant::Kind::defect,
                     "onnx.reference 1.23 at opsets 9 to 13", batch_statistics_mixed_in},
@@ -260,6 +262,7 @@ Operator instance_normalization() {
           .attributes = {{"consumed_inputs", Role::number}, {"epsilon", Role::epsilon}},
           .require = require_instance_norm,
           .infer = same_as_first,
+          .align = align_instance_norm,
           .meaning = compute<InstanceNormalization>(Pattern::rowwise),
           .variants = {{"sample-variance", Variant::Kind::difference,
                         "implementations with the unbiased variance, divided by n - 1",
@@ -434,6 +437,7 @@ Operator layer_normalization() {
       .attributes = {{"axis", Role::axis}, {"epsilon", Role::epsilon}, {"stash_type", Role::type}},
       .require = require_layer_norm,
       .infer = infer_layer_norm,
+      .align = align_layer_norm,
       .meaning = compute<LayerNormalization>(Pattern::rowwise),
       .variants = {{"epsilon-outside-the-root", Variant::Kind::difference,
                     "implementations that add epsilon to the deviation", layer_epsilon_outside}}};
@@ -447,6 +451,7 @@ Operator rms_normalization() {
       .attributes = {{"axis", Role::axis}, {"epsilon", Role::epsilon}, {"stash_type", Role::type}},
       .require = require_rms_norm,
       .infer = same_as_first,
+      .align = align_layer_norm,
       .meaning = compute<RmsNormalization>(Pattern::rowwise)};
 }
 

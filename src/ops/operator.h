@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -59,6 +60,8 @@ struct Adjoint {
   std::string_view reason = "no adjoint is defined yet";
 };
 
+struct Alignment;  // ops/alignment.h
+
 struct Operator {
   std::string_view name;
   std::string_view domain = "";
@@ -67,6 +70,8 @@ struct Operator {
   std::vector<AttributeRole> attributes;  // every attribute of every version
   void (*require)(Check&) = nullptr;      // beyond types, arity and attribute kinds
   void (*infer)(Infer&) = nullptr;
+  // Which axes run along together, where the pattern alone does not say it.
+  std::optional<Alignment> (*align)(const Call&) = nullptr;
   Meaning meaning;
   Adjoint adjoint = {};
   std::vector<Variant> variants = {};

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "ops/alignment.h"
 #include "ops/families.h"
 #include "ops/window_checks.h"
 #include "patterns/row_kernels.h"
@@ -107,6 +108,7 @@ Operator average_pool() {
                                 {"dilations", Role::sizes}}),
       .require = require_pool,
       .infer = infer_pool,
+      .align = align_pool,
       .meaning = windowed<AveragePool>(),
       .variants = {
           {"padding-is-counted", Variant::Kind::defect, "Keras 2.3 on Theano with padding='same'",
@@ -131,6 +133,7 @@ Operator lp_pool() {
               {{"ceil_mode", Role::flag}, {"dilations", Role::sizes}, {"p", Role::factor}}),
           .require = require_lp_pool,
           .infer = infer_pool,
+          .align = align_pool,
           .meaning = windowed<LpPool>(),
           .variants = {{"scaled-mean", Variant::Kind::difference,
                         "onnx.reference: the kernel's size times the mean inside", scaled_mean}}};

@@ -3,6 +3,7 @@
 #include <type_traits>
 
 #include "base/parallel.h"
+#include "ops/alignment.h"
 #include "ops/pool.h"
 #include "patterns/compute.h"
 #include "patterns/row_kernels.h"
@@ -128,6 +129,7 @@ Operator global_average_pool() {
           .attributes = {},
           .require = require_global,
           .infer = infer_global,
+          .align = align_global_pool,
           .meaning = compute<Global<Mean>>(Pattern::reduce)};
 }
 
@@ -138,6 +140,7 @@ Operator global_max_pool() {
           .attributes = {},
           .require = require_global,
           .infer = infer_global,
+          .align = align_global_pool,
           .meaning = compute<Global<Largest>>(Pattern::reduce),
           .variants = {{"over-last-two-axes", Variant::Kind::defect, "onnx.reference up to 1.23",
                         over_last_two_axes}}};
@@ -150,6 +153,7 @@ Operator global_lp_pool() {
           .attributes = {{"p", Role::factor}},
           .require = require_global_norm,
           .infer = infer_global,
+          .align = align_global_pool,
           .meaning = compute<Global<Norm>>(Pattern::reduce)};
 }
 

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "ops/alignment.h"
 #include "ops/pool.h"
 #include "ops/window_checks.h"
 #include "patterns/move.h"
@@ -161,6 +162,7 @@ Operator max_pool() {
           {{"ceil_mode", Role::flag}, {"dilations", Role::sizes}, {"storage_order", Role::flag}}),
       .require = require_pool,
       .infer = infer_pool,
+      .align = align_pool,
       .meaning = compute<MaxPool, RealsAndIntegers>(Pattern::windowed),
       .variants = {
           {"windows-in-the-padding", Variant::Kind::defect,

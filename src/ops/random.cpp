@@ -338,13 +338,25 @@ struct TrainedDropout {
   }
 };
 
+// Which elements of an input that stays as it is have survived: all, as version 12 says. Before it
+// the standard does not say, and frameworks give zeros as well.
+template <class S>
+Value untouched_mask(const Call& call, const S& survives) {
+  return settle(call.output_type(1), Array<S>(call.input(0).shape(), survives));
+}
+
+Value untouched_mask(const Call& call) {
+  const bool open = call.site.version() < 12;
+  if (open && call.reading == Reading::bounded) return untouched_mask(call, Bounded{1, 1});
+  if (open && call.reading == Reading::interval) return untouched_mask(call, Interval{0, 1, false});
+  return untouched_mask<std::int64_t>(call, 1);
+}
+
 void evaluate_dropout(Call& call) {
   static const Meaning kTrained = compute<TrainedDropout>(Pattern::random);
   if (drops(call)) return kTrained.evaluate(call);
   call.outputs[0] = call.input(0);
-  if (!call.site.has_output(1)) return;
-  const Array<std::int64_t> ones(call.input(0).shape(), 1);
-  call.outputs[1] = settle(call.output_type(1), ones);
+  if (call.site.has_output(1)) call.outputs[1] = untouched_mask(call);
 }
 
 void require_dropout(Check& c) {

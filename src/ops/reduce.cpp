@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "ops/alignment.h"
 #include "ops/families.h"
 #include "patterns/rows.h"
 
@@ -291,6 +292,7 @@ Operator arg_entry(std::string_view name, std::string_view summary, Meaning mean
                          {"select_last_index", Role::flag}},
           .require = require_arg,
           .infer = infer_arg,
+          .align = align_place_in_row,
           .meaning = std::move(meaning),
           .variants = {{"last-of-equals", Variant::Kind::difference,
                         "accelerators whose parallel reduction keeps the last of equal elements",

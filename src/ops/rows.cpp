@@ -2,8 +2,11 @@
 #include "patterns/rows.h"
 
 #include <algorithm>
+#include <limits>
 
+#include "ops/alignment.h"
 #include "ops/families.h"
+#include "scalar/watch.h"
 
 namespace assay {
 namespace {
@@ -23,12 +26,24 @@ std::vector<std::int64_t> one_axis(const Call& call) {
   return {*normalize_axis(call.site.integer("axis"), call.input(0).tensor().rank())};
 }
 
+// No element is above the largest one, and one of them is it.
+template <class S>
+S shifted_exp(const S& x, const S& top) {
+  constexpr double kBelow = std::numeric_limits<double>::infinity();
+  return guarded<S>([&] { return exp(within(x - top, -kBelow, 0)); });
+}
+template <class S>
+S shifted_sum(std::span<const S> terms) {
+  constexpr double kAbove = std::numeric_limits<double>::infinity();
+  return within(sum(terms), 1, kAbove);
+}
+
 struct Softmax {
   template <class S>
   void operator()(std::span<const S> x, std::span<S> y) const {
     const S top = maximum(x);
-    for (std::size_t i = 0; i < x.size(); ++i) y[i] = exp(x[i] - top);
-    const S total = sum(std::span<const S>(y));
+    for (std::size_t i = 0; i < x.size(); ++i) y[i] = shifted_exp(x[i], top);
+    const S total = shifted_sum(std::span<const S>(y));
     for (std::size_t i = 0; i < x.size(); ++i) y[i] = within(y[i] / total, 0, 1);
   }
 };
@@ -37,8 +52,8 @@ struct LogSoftmax {
   template <class S>
   void operator()(std::span<const S> x, std::span<S> y) const {
     const S top = maximum(x);
-    for (std::size_t i = 0; i < x.size(); ++i) y[i] = exp(x[i] - top);
-    const S total = log(sum(std::span<const S>(y)));
+    for (std::size_t i = 0; i < x.size(); ++i) y[i] = shifted_exp(x[i], top);
+    const S total = log(shifted_sum(std::span<const S>(y)));
     for (std::size_t i = 0; i < x.size(); ++i) y[i] = (x[i] - top) - total;
   }
 };
@@ -66,7 +81,8 @@ struct LpNormalization {
   void operator()(std::span<const S> x, std::span<S> y) const {
     const S norm = p == 1 ? sum_of_absolutes(x) : sqrt(sum_of_squares(x));
     for (std::size_t i = 0; i < x.size(); ++i)
-      y[i] = select(equal(norm, zero<S>()), zero<S>(), within(x[i] / norm, -1, 1));
+      y[i] = guarded<S>(
+          [&] { return select(equal(norm, zero<S>()), zero<S>(), within(x[i] / norm, -1, 1)); });
   }
 };
 
@@ -159,13 +175,15 @@ void zero_norm_is_nan(Builder& b) {
   b.output(0, b("Div", {b.input(0), b(norm, {b.input(0), axes})}));
 }
 
-Operator row_entry(std::string_view name, std::string_view summary, Meaning meaning) {
+Operator row_entry(std::string_view name, std::string_view summary, Meaning meaning,
+                   std::optional<Alignment> (*align)(const Call&)) {
   return {.name = name,
           .versions = {1, 11, 13},
           .summary = summary,
           .attributes = {{"axis", Role::axis}},
           .require = require_axis,
           .infer = same_as_first,
+          .align = align,
           .meaning = std::move(meaning)};
 }
 
@@ -178,6 +196,7 @@ Operator running_entry(std::string_view name, std::vector<int> versions, std::st
           .attributes = {{"exclusive", Role::flag}, {"reverse", Role::flag}},
           .require = require_running,
           .infer = same_as_first,
+          .align = align_running,
           .meaning = std::move(meaning)};
 }
 
@@ -185,12 +204,12 @@ Operator running_entry(std::string_view name, std::vector<int> versions, std::st
 
 std::vector<Operator> rows_operators() {
   Operator softmax = row_entry("Softmax", "exp(x) divided by its sum along the row.",
-                               rowwise<Softmax, softmax_axes>());
+                               rowwise<Softmax, softmax_axes>(), align_countable_row);
   softmax.variants = {{"along-last-axis", Variant::Kind::difference,
                        "converters that read opset 13's axis into older files", along_last_axis}};
   Operator log_softmax =
       row_entry("LogSoftmax", "log of the softmax of the row, without underflow.",
-                rowwise<LogSoftmax, softmax_axes>());
+                rowwise<LogSoftmax, softmax_axes>(), align_countable_row);
   log_softmax.variants = {{"log-of-softmax", Variant::Kind::defect,
                            "hand-written losses: minus infinity where the softmax underflows",
                            log_of_softmax}};
@@ -200,6 +219,7 @@ std::vector<Operator> rows_operators() {
                    .attributes = {{"axis", Role::axis}, {"p", Role::number}},
                    .require = require_norm,
                    .infer = same_as_first,
+                   .align = align_norm_row,
                    .meaning = rowwise<LpNormalization, one_axis>(),
                    .variants = {{"zero-norm-is-nan", Variant::Kind::difference,
                                  "implementations that divide without looking", zero_norm_is_nan}}};
@@ -208,7 +228,7 @@ std::vector<Operator> rows_operators() {
           running_entry("CumSum", {11, 14}, "The sum of the elements up to each place.",
                         rowwise<RunningSum, running_axis, RealsAndIntegers>()),
           row_entry("Hardmax", "One at the first largest element of the row, zero elsewhere.",
-                    rowwise<Hardmax, softmax_axes>()),
+                    rowwise<Hardmax, softmax_axes>(), align_ordered_row),
           log_softmax,
           norm,
           softmax};

@@ -72,7 +72,7 @@ std::int64_t padded_index(const GridRule& rule, const GridAxis& axis, double i) 
 }
 
 template <class S>
-Cell<S> cell_at(const GridRule& rule, const GridAxis& axis, const Spread& place, double cell) {
+Cell<S> cell_at(const GridRule& rule, const GridAxis& axis, const PlaceRange& place, double cell) {
   Cell<S> result;
   S weights[4];
   int count = 2, begin = 0;
@@ -94,7 +94,7 @@ Cell<S> cell_at(const GridRule& rule, const GridAxis& axis, const Spread& place,
 
 // The ways to read an axis at a place; none if there are too many.
 template <class S>
-std::vector<Cell<S>> cells(const GridRule& rule, const GridAxis& axis, Spread place) {
+std::vector<Cell<S>> cells(const GridRule& rule, const GridAxis& axis, PlaceRange place) {
   std::vector<Cell<S>> result;
   if (place.too_wide() || !(std::fabs(place.value) < 0x1p52)) {
     if (!std::same_as<S, double>) return result;
@@ -115,7 +115,7 @@ std::vector<Cell<S>> cells(const GridRule& rule, const GridAxis& axis, Spread pl
     return result;
   }
   const auto outside = [&](double x) { return x < axis.low || x > axis.high; };
-  const auto add_cells = [&](const Spread& at) {
+  const auto add_cells = [&](const PlaceRange& at) {
     const double best = std::floor(at.value);
     result.push_back(cell_at<S>(rule, axis, at, best));
     for (double cell = std::floor(at.low); cell <= at.high; ++cell)
@@ -209,7 +209,7 @@ std::vector<ChannelTaps<S>> point_readings(const GridShape& g, const Array<S>& g
     const S x =
         grid[at * static_cast<std::int64_t>(rank) + static_cast<std::int64_t>(rank - 1 - d)];
     const S place = denormalized(g.rule, x, g.axes[d].extent);
-    choices[d] = cells<S>(g.rule, g.axes[d], spread_of(place));
+    choices[d] = cells<S>(g.rule, g.axes[d], place_range(place));
   }
   return readings(choices, g.strides);
 }

@@ -13,16 +13,16 @@
 namespace assay {
 
 // Where a place may lie.
-struct Spread {
+struct PlaceRange {
   double value, low, high;
   // Places so wide apart that the cells are not worth counting.
   bool too_wide() const { return !(high - low <= 4); }
 };
-inline Spread spread_of(double x) { return {x, x, x}; }
-inline Spread spread_of(const Bounded& x) {
+inline PlaceRange place_range(double x) { return {x, x, x}; }
+inline PlaceRange place_range(const Bounded& x) {
   return {x.value, x.value - x.error, x.value + x.error};
 }
-inline Spread spread_of(const Interval& x) {
+inline PlaceRange place_range(const Interval& x) {
   if (x.nan) return {0, 0, std::numeric_limits<double>::infinity()};
   return {to_double(x), x.low, x.high};
 }
@@ -47,7 +47,7 @@ struct Cell {
 
 // The part of a cell that lies before the place, which is in the cell or a rounding away from it.
 template <class S>
-S fraction(const Spread& place, double cell) {
+S fraction(const PlaceRange& place, double cell) {
   if constexpr (std::same_as<S, double>)
     return place.value - cell;
   else if constexpr (std::same_as<S, Bounded>)

@@ -54,7 +54,7 @@ Bins<S> bins_of(const RegionRule& rule, const S& from, const S& to, std::int64_t
                rule.sampling_ratio,
                extent};
   if (rule.sampling_ratio > 0) return bins;
-  const Spread samples = spread_of(bins.length);
+  const PlaceRange samples = place_range(bins.length);
   const double low = std::ceil(samples.low), high = std::ceil(samples.high);
   if (!(high - low <= 1)) {
     if (!std::same_as<S, double>) throw InexactDecision("the samples of a region are not certain");
@@ -70,12 +70,12 @@ Bins<S> bins_of(const RegionRule& rule, const S& from, const S& to, std::int64_t
 // The ways to read the image along one axis at a place; none if there are too many.
 template <class S>
 std::vector<Cell<S>> sample_cells(const S& place, std::int64_t extent) {
-  Spread at = spread_of(place);
+  PlaceRange at = place_range(place);
   std::vector<Cell<S>> result;
   const auto last = static_cast<double>(extent - 1);
   const auto outside = [&](double x) { return !(x >= -1 && x <= static_cast<double>(extent)); };
   if (at.too_wide() && !std::same_as<S, double>) return result;
-  const auto add = [&](double cell, const Spread& x) {
+  const auto add = [&](double cell, const PlaceRange& x) {
     Cell<S> taps;
     const S r = fraction<S>(x, cell);
     taps.add(static_cast<std::int64_t>(std::clamp(cell, 0.0, last)), constant<S>(1.0) - r);
@@ -83,8 +83,8 @@ std::vector<Cell<S>> sample_cells(const S& place, std::int64_t extent) {
     result.push_back(std::move(taps));
   };
   const auto add_inside = [&] {
-    const Spread x = {std::clamp(at.value, 0.0, last), std::clamp(at.low, 0.0, last),
-                      std::clamp(at.high, 0.0, last)};
+    const PlaceRange x = {std::clamp(at.value, 0.0, last), std::clamp(at.low, 0.0, last),
+                          std::clamp(at.high, 0.0, last)};
     const double best = std::floor(x.value);
     if (best >= last) {
       add(last, {last, last, last});

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <utility>
 
 #include "patterns/array.h"
 #include "patterns/copy.h"
+#include "patterns/move_recorder.h"
 
 namespace assay {
 
@@ -113,7 +115,27 @@ Movement whole(std::size_t input) {
   return {{region}, {}};
 }
 
+namespace {
+thread_local MoveRecorder* recorder = nullptr;
+}  // namespace
+
+MoveRecorderScope::MoveRecorderScope(MoveRecorder& other)
+    : before_(std::exchange(recorder, &other)) {}
+MoveRecorderScope::~MoveRecorderScope() { recorder = before_; }
+bool recording_moves() { return recorder != nullptr; }
+
+Value any_of(const Call& call, const std::vector<std::size_t>& inputs, ElementType type,
+             const Shape& shape) {
+  if (recorder) return recorder->any_of(call, inputs, type, shape);
+  Interval all = Interval::no_number(false);
+  for (std::size_t i : inputs)
+    for (const Interval& range : load<Interval>(call.input(i)).data) all = hull(all, range);
+  const auto count = static_cast<std::size_t>(element_count(shape));
+  return Value::ranges(type, shape, std::vector<Interval>(count, all));
+}
+
 Value moved(const Call& call, const Movement& movement, ElementType type, const Shape& shape) {
+  if (recorder) return recorder->moved(call, movement, type, shape);
   if (is_whole(call, movement, element_count(shape)))
     return call.input(movement.regions[0].input).reshaped(shape);
   std::vector<std::size_t> inputs;
@@ -140,6 +162,7 @@ Meaning move(std::vector<Movement> (*body)(const Call&)) {
 }
 
 Value gathered(const Call& call, const Sources& sources, ElementType type, const Shape& shape) {
+  if (recorder) return recorder->gathered(call, sources, type, shape);
   const std::int64_t block = sources.block;
   const auto blocks = static_cast<std::int64_t>(sources.indices.size());
   ASSAY_CHECK(blocks * block == element_count(shape));
@@ -178,6 +201,7 @@ Value gathered(const Call& call, const Sources& sources, ElementType type, const
 }
 
 Value placed(const Call& call, const Placement& placement) {
+  if (recorder) return recorder->placed(call, placement);
   const Value& base = call.input(placement.base);
   const std::int64_t block = placement.block;
   return copied(call, {placement.base, placement.updates}, {}, true, base.type(), base.shape(),

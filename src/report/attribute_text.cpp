@@ -39,9 +39,8 @@ std::string text_of(const std::vector<T>& values) {
 
 std::string text_of(const Tensor& tensor) {
   const std::string type = fmt::format("{}{}", short_name(tensor.type()), to_text(tensor.shape()));
-  const Domain domain = domain_of(tensor.type());
-  const bool plain = domain != Domain::text && domain != Domain::complex;
-  if (!plain || static_cast<std::size_t>(tensor.size()) > kMostShown) return type;
+  if (!has_numbers(tensor.type()) || static_cast<std::size_t>(tensor.size()) > kMostShown)
+    return type;
   return fmt::format("{} = {}", type,
                      is_real(tensor.type()) ? text_of(tensor.reals()) : text_of(tensor.integers()));
 }

@@ -4,11 +4,14 @@
 
 #include "scalar/outward.h"
 #include "scalar/tier.h"
+#include "scalar/watch.h"
 
 namespace assay {
 namespace {
 
+// What every comparison of intervals ends with.
 Truth of_interval(bool may_be_true, bool may_be_false) {
+  if (Watch* seen = watch()) seen->compared();
   return {may_be_true, may_be_false, may_be_true};
 }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "scalar/outward.h"
+#include "scalar/watch.h"
 
 namespace assay {
 namespace {
@@ -68,7 +69,9 @@ bool Interval::contains(const Bounded& x) const {
   return low <= x.value - x.error && x.value + x.error <= high;
 }
 
+// A body that takes a hull allows for several evaluations: no single one is what it does.
 Interval hull(const Interval& a, const Interval& b) {
+  if (Watch* seen = watch()) seen->compared();
   return {std::min(a.low, b.low), std::max(a.high, b.high), a.nan || b.nan};
 }
 
@@ -86,7 +89,10 @@ Interval enclose(const Bounded& x) {
 Interval enclose_constant(double x) {
   if (std::isnan(x)) return Interval::no_number();
   const End end{x, std::isinf(x) || rounding().holds(x)};
-  return flushed({lower_end(Operation::add, end), upper_end(Operation::add, end), false});
+  const Interval value =
+      flushed({lower_end(Operation::add, end), upper_end(Operation::add, end), false});
+  if (Watch* seen = watch()) seen->named_constant(value);
+  return value;
 }
 
 Interval flushed(const Interval& x) {
@@ -114,7 +120,9 @@ double upper_end(Operation function, const End& end) {
   return -lower_end(function, {-end.value, end.exact});
 }
 
-Interval operator+(const Interval& left, const Interval& right) {
+namespace {
+
+Interval sum_of(const Interval& left, const Interval& right) {
   const Interval a = flushed(left);
   const Interval b = flushed(right);
   if (!a.has_number() || !b.has_number()) return Interval::no_number(a.nan || b.nan);
@@ -129,9 +137,7 @@ Interval operator+(const Interval& left, const Interval& right) {
   return flushed({lower_end(Operation::add, low), upper_end(Operation::add, high), nan});
 }
 
-Interval operator-(const Interval& a, const Interval& b) { return a + -b; }
-
-Interval operator*(const Interval& left, const Interval& right) {
+Interval product_of(const Interval& left, const Interval& right) {
   const Interval a = flushed(left);
   const Interval b = flushed(right);
   if (!a.has_number() || !b.has_number()) return Interval::no_number(a.nan || b.nan);
@@ -145,7 +151,7 @@ Interval operator*(const Interval& left, const Interval& right) {
   return flushed(result);
 }
 
-Interval operator/(const Interval& left, const Interval& right) {
+Interval quotient_of(const Interval& left, const Interval& right) {
   const Interval a = flushed(left);
   const Interval b = flushed(right);
   if (!a.has_number() || !b.has_number()) return Interval::no_number(a.nan || b.nan);
@@ -156,6 +162,28 @@ Interval operator/(const Interval& left, const Interval& right) {
   result.nan = a.nan || b.nan || (may_be_zero(a) && may_be_zero(b)) ||
                (may_be_infinite(a) && may_be_infinite(b));
   return flushed(result);
+}
+
+}  // namespace
+
+Interval operator+(const Interval& a, const Interval& b) {
+  const Interval result = sum_of(a, b);
+  if (Watch* seen = watch()) seen->added(a, b, result);
+  return result;
+}
+
+Interval operator-(const Interval& a, const Interval& b) { return a + -b; }
+
+Interval operator*(const Interval& a, const Interval& b) {
+  const Interval result = product_of(a, b);
+  if (Watch* seen = watch()) seen->multiplied(a, b, result);
+  return result;
+}
+
+Interval operator/(const Interval& a, const Interval& b) {
+  const Interval result = quotient_of(a, b);
+  if (Watch* seen = watch()) seen->applied(Operation::divide, a, b, result);
+  return result;
 }
 
 }  // namespace assay

@@ -10,6 +10,7 @@
 #include "scalar/accumulation.h"
 #include "scalar/outward.h"
 #include "scalar/sequences.h"
+#include "scalar/watch.h"
 
 namespace assay {
 namespace {
@@ -45,13 +46,32 @@ double widened(const Interval& x, double growth) {
   return std::max(x.high + growth * std::fabs(x.high), low + growth * std::fabs(low));
 }
 
+// The counts that are set for rows of this length.
+const Counts* counts_of(std::size_t length) {
+  const Counts* set = counts();
+  return set && set->of.size() == length ? set : nullptr;
+}
+
+// What the elements that a term stands for can sum up to.
+Interval repeated(const Interval& term, const std::pair<double, double>& count) {
+  const double low = (term.low < 0 ? count.second : count.first) * term.low;
+  const double high = (term.high > 0 ? count.second : count.first) * term.high;
+  return {low, high, term.nan};
+}
+
+Interval covering(const Terms& terms) {
+  Interval all = Interval::no_number(false);
+  for (const Interval& term : terms) all = hull(all, term);
+  return all;
+}
+
 struct UpperEnd {
   double value;
   bool overflows;  // some partial sum of finite terms may be +infinity
 };
 
 // The upper end of a sum; the lower one is that of the negated terms.
-UpperEnd upper_sum(const Terms& terms, double growth, bool may_be_exact) {
+UpperEnd upper_sum(const Terms& terms, std::size_t count, double growth, bool may_be_exact) {
   double total = 0;
   double positive = 0;
   double size = 0;
@@ -67,7 +87,7 @@ UpperEnd upper_sum(const Terms& terms, double growth, bool may_be_exact) {
     quanta.add(term.high);
   }
   const bool exact = may_be_exact && quanta.keep_sums_exact();
-  const double off = (up_for(terms.size()) - 1) * size + underflow(terms.size());
+  const double off = (up_for(count) - 1) * size + underflow(count);
   const bool overflows = positive > 0 && !exact && !(positive + off <= rounding().largest);
   if (std::ranges::any_of(terms, [](auto& t) { return t.high == -kInfinity; })) {
     return {-kInfinity, overflows};
@@ -98,16 +118,61 @@ Interval total(std::span<const Interval> x, double extra = 0) {
   Interval result;
   Terms terms = gathered(x, result);
   if (!result.has_number()) return result;
-  if (terms.size() == 1 && extra == 0) return terms[0];
+  const Counts* counted = counts_of(x.size());
+  if (terms.size() == 1 && extra == 0 && !counted) return terms[0];
+  for (std::size_t i = 0; counted && i < terms.size(); ++i)
+    terms[i] = repeated(terms[i], counted->of[i]);
   std::erase_if(terms, [](const Interval& t) { return t.low == 0 && t.high == 0; });
   if (terms.empty()) return result;
-  const double growth = rounding().accumulation(terms.size()) + extra;
+  const std::size_t count = counted ? static_cast<std::size_t>(counted->most) : terms.size();
+  const double growth = rounding().accumulation(count) + extra;
   if (!std::isfinite(growth)) return Interval::everything();
-  const UpperEnd upper = upper_sum(terms, growth, extra == 0);
-  const UpperEnd lower = upper_sum(negated(terms), growth, extra == 0);
-  result.nan |= infinities_meet(terms, upper.overflows, lower.overflows);
+  const bool may_be_exact = extra == 0 && !counted;
+  const UpperEnd upper = upper_sum(terms, count, growth, may_be_exact);
+  const UpperEnd lower = upper_sum(negated(terms), count, growth, may_be_exact);
+  result.nan |= infinities_meet(terms, upper.overflows, lower.overflows) ||
+                (counted && std::ranges::any_of(terms, [](const Interval& t) {
+                   return t.low == -kInfinity && t.high == kInfinity;
+                 }));
   if (-lower.value > upper.value) return Interval::no_number(result.nan);
   return flushed({-lower.value, upper.value, result.nan});
+}
+
+// Of rows whose elements stand for several: all that is known is that every element lies in the
+// hull of all.
+Interval counted_variance(const Terms& terms, const Counts& counted, bool nan) {
+  const Interval all = covering(terms);
+  const Rounding& format = rounding();
+  const auto n = static_cast<std::size_t>(counted.most);
+  const double once = format.accumulation(n + 6) + own_accumulation(n + 6);
+  const double twice = format.accumulation(2 * n + 10) + own_accumulation(2 * n + 10);
+  const double shift = kUp * once * size_of(all) + underflow(4);
+  const double spread = kUp * (all.high / 2 - all.low / 2);
+  const double most = kUp * square(spread + shift) * (1 + twice) + underflow(4);
+  const double largest = kUp * (1 + twice) * counted.most * std::max(most, size_of(all));
+  const bool fits = std::isfinite(twice) && largest <= format.largest;
+  return fits ? flushed({0, most, nan}) : Interval{0, kInfinity, true};
+}
+
+// The mean of numbers in an interval lies in it, but for the rounding of the sum.
+Interval counted_mean(const Terms& terms, const Counts& counted, bool nan) {
+  const Interval all = covering(terms);
+  const auto n = static_cast<std::size_t>(counted.most);
+  const Rounding& format = rounding();
+  const double growth =
+      kUp * (format.accumulation(n) + own_accumulation(n) + 4 * format.error(Operation::divide, 1));
+  const double largest = size_of(all) * counted.most * kUp * (1 + growth);
+  if (!(growth < 1) || !(largest <= format.largest)) return Interval::everything();
+  const double low = all.low - growth * std::fabs(all.low) - underflow(4);
+  const double high = all.high + growth * std::fabs(all.high) + underflow(4);
+  return {all.low >= 0 ? std::max(low, 0.0) : low, all.high <= 0 ? std::min(high, 0.0) : high, nan};
+}
+
+// A product of any number of factors: only its size is known, if no factor is larger than 1.
+Interval counted_product(const Terms& terms, bool nan) {
+  const Interval all = covering(terms);
+  if (size_of(all) > 1) return Interval::everything();
+  return {all.low >= 0 ? 0.0 : -1.0, 1, nan};
 }
 
 // The standard deviation of numbers in intervals is within the root mean square of the radii of
@@ -118,6 +183,7 @@ Interval two_pass_variance(std::span<const Interval> x) {
   Interval result;
   const Terms terms = gathered(x, result);
   if (!result.has_number() || n == 0) return Interval::no_number(n == 0 || result.nan);
+  if (const Counts* counted = counts_of(n)) return counted_variance(terms, *counted, result.nan);
   const Interval around = total(terms);
   if (!std::isfinite(around.low) || !std::isfinite(around.high)) return {0, kInfinity, true};
   std::vector<double> middles;
@@ -197,6 +263,11 @@ Interval sum_of_absolutes(std::span<const Interval> x) {
 Interval mean(std::span<const Interval> x) {
   return in_partial_sums([&] {
     const std::size_t n = x.size();
+    if (const Counts* counted = counts_of(n); counted && n > 0) {
+      Interval found;
+      const Terms terms = gathered(x, found);
+      return found.has_number() ? counted_mean(terms, *counted, found.nan) : found;
+    }
     const double extra = std::has_single_bit(n) ? 0 : 2 * rounding().error(Operation::divide, 1);
     const Interval result = total(x, extra) / constant<Interval>(n);
     if (extra == 0 || !result.has_number()) return result;
@@ -212,6 +283,7 @@ Interval product(std::span<const Interval> x) {
   Interval found;
   const Terms terms = gathered(x, found);
   if (!found.has_number()) return found;
+  if (counts_of(x.size())) return counted_product(terms, found.nan);
   Interval result = exact_product(terms);
   const std::size_t n = terms.size();
   if (n <= 1) return result;
@@ -254,14 +326,17 @@ Interval log_sum_exp(std::span<const Interval> x) {
   std::vector<double> highs(terms.size());
   std::ranges::transform(terms, lows.begin(), &Interval::low);
   std::ranges::transform(terms, highs.begin(), &Interval::high);
+  const Counts* counted = counts_of(x.size());
+  const std::size_t n = counted ? static_cast<std::size_t>(counted->most) : terms.size();
   const auto error = [&](std::span<const double> ends) {
     const double top = maximum(ends);
-    return std::isinf(top) ? 0
-                           : log_sum_exp_error(Rounding::f64(), ends.size(), top) +
-                                 log_sum_exp_error(rounding(), ends.size(), top);
+    return std::isinf(top)
+               ? 0
+               : log_sum_exp_error(Rounding::f64(), n, top) + log_sum_exp_error(rounding(), n, top);
   };
   result.low = log_sum_exp(lows) - kUp * error(lows);
   result.high = log_sum_exp(highs) + kUp * error(highs);
+  if (counted) result.high += kUp * std::log(counted->most);
   if (result.low < -rounding().largest) result.low = -kInfinity;
   if (result.high > rounding().largest) result.high = kInfinity;
   return flushed(result);

@@ -6,6 +6,7 @@
 #include "scalar/enclosure.h"
 #include "scalar/outward.h"
 #include "scalar/vocabulary.h"
+#include "scalar/watch.h"
 
 namespace assay {
 namespace {
@@ -27,13 +28,20 @@ Interval widened(Operation function, const Interval& image) {
 Interval unary(Operation function, const Interval& x) {
   Interval result = widened(function, enclosure::image(function, flushed(x)));
   const Interval range = enclosure::range_of(function);
-  if (!result.has_number()) return result;
-  result.low = std::max(result.low, range.low);
-  result.high = std::min(result.high, range.high);
+  if (result.has_number()) {
+    result.low = std::max(result.low, range.low);
+    result.high = std::min(result.high, range.high);
+  }
+  if (Watch* seen = watch()) seen->applied(function, x, Interval::no_number(false), result);
   return result;
 }
 
+void note_comparison() {
+  if (Watch* seen = watch()) seen->compared();
+}
+
 Interval step(const Interval& operand, double (*f)(double)) {
+  note_comparison();
   const Interval x = flushed(operand);
   if (!x.has_number()) return x;
   const auto end = [&](double value) -> End {
@@ -62,12 +70,14 @@ std::pair<std::int64_t, std::int64_t> index_candidates(double x) {
 }
 
 std::pair<std::int64_t, std::int64_t> index_candidates(const Interval& x) {
+  note_comparison();
   if (x.nan || !x.has_number()) return {saturated(-kInfinity), saturated(kInfinity)};
   return {saturated(std::floor(x.low)),
           saturated(x.high < 0 ? std::ceil(x.high) : std::floor(x.high))};
 }
 
 Interval abs(const Interval& x) {
+  note_comparison();
   if (!x.has_number()) return x;
   const double near = x.low > 0 ? x.low : x.high < 0 ? -x.high : 0;
   return {near, std::max(-x.low, x.high), x.nan};
@@ -96,7 +106,9 @@ Interval max(const Interval& left, const Interval& right) {
   const Interval b = flushed(right);
   const bool nan = a.nan || b.nan;
   if (!a.has_number() || !b.has_number()) return Interval::no_number(nan);
-  return {std::max(a.low, b.low), std::max(a.high, b.high), nan};
+  const Interval result{std::max(a.low, b.low), std::max(a.high, b.high), nan};
+  if (Watch* seen = watch()) seen->chose_larger(a, b, result);
+  return result;
 }
 
 Interval min(const Interval& a, const Interval& b) { return -max(-a, -b); }
@@ -145,7 +157,9 @@ Interval atan2(const Interval& y, const Interval& x) {
 }
 
 Interval pow(const Interval& a, const Interval& b) {
-  return widened(Operation::pow, enclosure::pow(flushed(a), flushed(b)));
+  const Interval result = widened(Operation::pow, enclosure::pow(flushed(a), flushed(b)));
+  if (Watch* seen = watch()) seen->applied(Operation::pow, a, b, result);
+  return result;
 }
 
 Interval fmod(const Interval& a, const Interval& b) {

@@ -84,7 +84,12 @@ Result<std::vector<Value>> evaluate_node(const Node& node, int opset, std::span<
   graph.nodes.push_back(node);
   std::map<std::string, std::int64_t> opsets = newest_opsets();
   opsets[node.domain] = opset;
-  const std::unique_ptr<Plan> plan = make_plan(graph, {&opsets});
+  std::unique_ptr<Plan> plan;
+  try {
+    plan = make_plan(graph, {&opsets});
+  } catch (const EvaluationError& failure) {  // a subgraph that reads values around the node
+    return Error{"invalid", failure.what(), node.op};
+  }
   const PlannedNode& planned = plan->nodes.front();
   if (!planned.found.entry) {
     return Error{"unsupported", fmt::format("{} is not in the catalogue", node.op), node.op};

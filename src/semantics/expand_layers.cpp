@@ -7,12 +7,11 @@
 
 #include "graph/names.h"
 #include "layers/keras/layers.h"
+#include "layers/splice.h"
 #include "semantics/infer_types.h"
 
 namespace assay {
 namespace {
-
-using Renaming = std::unordered_map<std::string, std::string>;
 
 std::int64_t newest_opset() {
   std::int64_t newest = 0;
@@ -20,46 +19,6 @@ std::int64_t newest_opset() {
     if (schema.domain.empty()) newest = std::max<std::int64_t>(newest, schema.since_version);
   }
   return newest;
-}
-
-// The values of the composition by their names in the model: its inputs and outputs as the layer
-// has them, all others behind the layer's name.
-Renaming rename(const Node& layer, const Graph& body) {
-  Renaming names = {{"", ""}};
-  for (std::size_t i = 0; i < body.inputs.size(); ++i) {
-    names[body.inputs[i].name] = layer.inputs[i];
-  }
-  for (std::size_t i = 0; i < layer.outputs.size(); ++i) {
-    names.try_emplace(body.outputs[i].name, layer.outputs[i]);
-  }
-  return names;
-}
-
-void splice(const Node& layer, Graph body, Graph& into) {
-  Renaming names = rename(layer, body);
-  const auto inner = [&](const std::string& name) -> const std::string& {
-    return names.try_emplace(name, layer.outputs.front() + "::" + name).first->second;
-  };
-  for (NamedTensor& constant : body.initializers) {
-    into.initializers.push_back({inner(constant.name), std::move(constant.tensor), {}, {}});
-  }
-  for (Node& node : body.nodes) {
-    for (std::string& input : node.inputs) input = inner(input);
-    for (std::string& output : node.outputs) output = inner(output);
-    node.name = node.outputs.front() == layer.outputs.front() ? layer.name : node.outputs.front();
-    into.nodes.push_back(std::move(node));
-  }
-  // A layer that passes its input on has no node that makes its value.
-  for (std::size_t i = 0; i < layer.outputs.size(); ++i) {
-    const std::string& made = names.at(body.outputs[i].name);
-    if (made == layer.outputs[i] || layer.outputs[i].empty()) continue;
-    Node copy;
-    copy.op = "Identity";
-    copy.name = layer.name;
-    copy.inputs = {made};
-    copy.outputs = {layer.outputs[i]};
-    into.nodes.push_back(std::move(copy));
-  }
 }
 
 bool is_concrete(const Known& known) {
@@ -97,7 +56,8 @@ Result<Model> expand_layers(const Model& model) {
                                printable(node.name), in_quotes(input)),
                    node.name};
     }
-    splice(node, compose(found.entry->meaning.composition, site), result.graph);
+    splice({node.name, node.op, node.outputs.front(), node.inputs, node.outputs},
+           compose(found.entry->meaning.composition, site), result.graph);
   }
   if (all) result.opsets.erase(std::string(keras::kDomain));
   result.opsets.try_emplace("", newest_opset());

@@ -79,6 +79,11 @@ inline bool is_real(ElementType t) { return domain_of(t) == Domain::real; }
 inline bool is_integer(ElementType t) {
   return domain_of(t) == Domain::signed_integer || domain_of(t) == Domain::unsigned_integer;
 }
+// Real, integer and boolean types: those whose elements reals() gives as numbers.
+inline bool has_numbers(ElementType t) {
+  return t != ElementType::undefined && domain_of(t) != Domain::text &&
+         domain_of(t) != Domain::complex;
+}
 std::size_t storage_size(ElementType type);  // bytes in memory; sizeof(std::string) for text
 int bit_width(ElementType type);             // bits an element has in a file; 0 for text
 

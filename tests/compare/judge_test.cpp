@@ -217,6 +217,23 @@ TEST(Turned, NamesTheDecisionThatTwoRecordingsTookDifferently) {
   EXPECT_TRUE(same->empty());
 }
 
+TEST(Judge, NodesThatWereComputedAsOneAreNotRoundedBetween) {
+  // (1 + 2^-12)^2 loses its last term where it is rounded; subtracted without that, it is there.
+  const auto number = [](double x) { return make_tensor(ElementType::f32, {1}, {{x}}); };
+  const std::vector<Value> inputs{number(1 + 0x1p-12), number(1 + 0x1p-11)};
+  const auto evaluator = make_evaluator(
+      {node_of("Mul", {"X0", "X0"}, "square"), node_of("Sub", {"square", "X1"}, "Y")}, inputs);
+  ASSERT_TRUE(evaluator);
+  for (const double difference : {0x1p-24, 0x1p-20}) {
+    const std::map<std::string, Tensor> recorded{{"square", number(1 + 0x1p-11)},
+                                                 {"Y", number(difference)}};
+    const auto judged = judge(*evaluator, inputs, recorded, 0);
+    ASSERT_TRUE(judged);
+    EXPECT_TRUE((*judged)[0].inside);
+    EXPECT_EQ((*judged)[1].inside, difference == 0x1p-24);
+  }
+}
+
 TEST(Profiles, AModeHasTheLinesOfItsBackend) {
   EXPECT_EQ(profile_of("nobody"), nullptr);
   ASSERT_NE(profile_of("jax"), nullptr);

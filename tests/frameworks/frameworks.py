@@ -27,6 +27,12 @@ def assay(*arguments: object, **variables: str) -> tuple[int, dict[str, Any]]:
     return done.returncode, json.loads(done.stdout)
 
 
+def installed(backend: str) -> str:
+    """Install a backend, and return its name."""
+    install(backend)
+    return backend
+
+
 def install(*backends: str) -> None:
     """Install backends, or say loudly that this machine cannot have one."""
     code, document = assay("backends", "install", *backends)

@@ -36,6 +36,7 @@ def test_a_defect_of_today(tmp_path: Path, name: str) -> None:
     check(CURRENT[name], tmp_path)
 
 
+@pytest.mark.old
 @pytest.mark.parametrize("name", OLD)
 def test_a_defect_of_an_old_release(tmp_path: Path, name: str) -> None:
     check(OLD[name], tmp_path)

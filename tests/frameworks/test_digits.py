@@ -132,32 +132,20 @@ def test_frameworks_agree_on_real_digits(
 
 
 def test_a_planted_defect_shows_in_the_classes(from_keras: Path, digits: Path) -> None:
-    """A softmax over the wrong axis ruins real answers: the class distance sees it."""
-    files = digits / "environments"
+    """A flipped kernel ruins real answers: the class distance sees it, and where it is."""
+    workers, files = ROOT / "tests" / "workers", digits / "environments"
     files.mkdir()
-    words = [sys.executable, "-m", "assay_worker", "planted_backend"]
-    (files / "planted.toml").write_text(f"command = {words}\nshared_memory = true\n")
-    workers = ROOT / "tests" / "workers"
-    # The planted framework has dense layers only: what comes before them is constant for it.
-    model = onnx.shape_inference.infer_shapes(onnx.load(str(from_keras)))
-    head = onnx.utils.Extractor(model).extract_model(["flat"], ["Y"])
-    path = digits / "head.onnx"
-    onnx.save(head, str(path))
-    _, document = assay("run", from_keras, "--inputs", digits / "data.npz", "--hidden",
-                        "--outputs", digits / "hidden.npz")  # fmt: skip
-    np.savez(digits / "flat.npz", flat=np.load(digits / "hidden.npz")["flat"])
-    code, document = assay(
-        *("compare", path, "--backends", "reference,onnxruntime,planted"),
-        *("--data", digits / "flat.npz", "--labels", digits / "labels.npy"),
+    text = (workers / "faulty.toml").read_text().replace("PYTHON", sys.executable)
+    (files / "faulty.toml").write_text(text)
+    code, document = compare(
+        *(from_keras, digits, ["reference", "faulty"]),
         ASSAY_ENVIRONMENTS=str(files),
         PYTHONPATH=f"{ROOT / 'workers'}:{workers}",
-        PLANTED="wrong-axis",
+        PLANTED="flipped-kernel@conv",
     )
     assert code == 1
     finding = document["findings"][0]
-    assert (finding["backend"], finding["node"]) == ("planted", "softmax")
-    classes = {(p["a"], p["b"]): p for p in document["pairs"] if p["metric"] == "class"}
-    assert classes["reference", "onnxruntime"]["triggering"] == 0
-    ruined = classes["reference", "planted"]
+    assert (finding["backend"], finding["node"]) == ("faulty", "conv")
+    ruined = next(pair for pair in document["pairs"] if pair["metric"] == "class")
     assert ruined["inconsistent"] and ruined["threshold"] == 8 and ruined["max"] > 8
     assert sum(ruined["pattern"]) == ruined["instances"] == 397

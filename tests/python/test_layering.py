@@ -39,6 +39,10 @@ GENERATED = "generated"
 
 LONGEST = 500
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
+# A type that is defined at the top of a header, and is no template.
+TYPE = re.compile(
+    r"(?<!>\n)^(?:struct|class|enum class) (\w+)(?: final)?(?: :[^;{]*)? {", re.MULTILINE
+)
 # Spelled in pieces, so that this file passes its own test.
 UNFINISHED = re.compile("|".join((r"\bTO" + r"DO\b", r"\bFIX" + r"ME\b", r"\bXX" + r"X\b")))
 # A path of one machine, in any file.
@@ -74,6 +78,18 @@ def test_a_folder_includes_only_folders_above_it() -> None:
             names = broken_includes(parts[1], file.read_text())
             broken += [f"{'/'.join(parts)} includes {name}" for name in names]
     assert not broken
+
+
+def test_a_type_has_a_name_of_its_own() -> None:
+    """Two types of one name and namespace are one to the linker, which keeps either's functions."""
+    places: dict[tuple[str, str], set[str]] = {}
+    for file in project_files(".h"):
+        text = file.read_text()
+        space = re.search(r"^namespace ([\w:]+) {", text, re.MULTILINE)
+        for found in TYPE.finditer(text):
+            key = (space.group(1) if space else "", found.group(1))
+            places.setdefault(key, set()).add(str(file.relative_to(ROOT)))
+    assert {key: files for key, files in places.items() if len(files) > 1} == {}
 
 
 @pytest.mark.parametrize(

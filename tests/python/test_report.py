@@ -117,3 +117,17 @@ def test_a_file_that_cannot_be_written_is_named(
         *("--report", tmp_path / "absent" / "r.html"),
     )
     check_error(done, "absent/r.html")
+
+
+def test_who_accepts_an_invalid_model_is_reported(assay: Assay, tmp_path: Path) -> None:
+    nodes = [helper.make_node("Relu", ["X"], ["Y"], name="relu")]
+    model = save(model_of(nodes, [value("X", FLOAT, (2,))], [value("Y", FLOAT, (3,))]), tmp_path)
+    report = tmp_path / "report.html"
+    backends = ("--backends", "planted", "--random")
+    assert assay("compare", model, *backends, "--report", report).code == 1
+    assert embedded(report)["findings"][0]["kind"] == "invalid-accepted"
+
+
+def test_two_files_have_no_report(assay: Assay, network: Path, tmp_path: Path) -> None:
+    done = assay("compare", network, network, "--random", "--report", tmp_path / "r.html")
+    check_error(done, "--report is for one model on several backends")

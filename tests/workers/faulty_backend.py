@@ -15,6 +15,7 @@ class Faulty(OnnxRuntime):
         """Read what to plant, and where."""
         super().__init__("noopt")
         self.defect, self.value = planting.asked()
+        self.fuses = True
         if self.defect and self.defect not in defects.DEFECTS:
             raise SystemExit(f"no defect {self.defect}")
 
@@ -22,9 +23,21 @@ class Faulty(OnnxRuntime):
         """Load the model with its defect."""
         return LoadedFaulty(self, data, folder)
 
+    def passes(self, data, folder, inputs):
+        """Name the fusion, which is this runtime's only pass."""
+        return ([self.defect] if self._fuses() else []), []
+
+    def switch_off(self, passes):
+        """Keep the fusion away."""
+        self.fuses = not ({"*", self.defect} & set(passes))
+
     def planted(self, data, watched=()):
         """Return a model's bytes with the defect in it."""
-        return planting.planted(data, self.defect, self.value, watched) if self.defect else data
+        healthy = not self.defect or (self._fuses() and not self.fuses)
+        return data if healthy else planting.planted(data, self.defect, self.value, watched)
+
+    def _fuses(self):
+        return self.defect.startswith("fused-")
 
 
 class LoadedFaulty(LoadedSession):

@@ -3,7 +3,7 @@
 import importlib
 import os
 
-from . import control, table
+from . import control, script, table
 from .failure import Failed, Unsupported
 from .program import Evaluation, Program
 
@@ -81,6 +81,13 @@ class Loaded(object):
         Watch. What it does not want may be among the hidden values, but takes its memory.
         """
         raise NotImplementedError
+
+    def script(self, inputs, variables):
+        """Return the Script that runs the same without Assay.
+
+        `variables` are its names for the values of inputs and initializers.
+        """
+        raise Unsupported("scripts of this framework's calls")
 
 
 class TableFramework(Framework):
@@ -163,6 +170,10 @@ class TableFramework(Framework):
         """Return a function of the same inputs (a dictionary) that a mode has compiled."""
         raise NotImplementedError
 
+    def tracing(self):
+        """Return how scripts of the framework's calls are written, a script.Tracing."""
+        raise Unsupported("scripts of this framework's calls")
+
 
 class LoadedProgram(Loaded):
     """A program on a framework's table."""
@@ -178,7 +189,7 @@ class LoadedProgram(Loaded):
 
     def run(self, inputs, outputs, hidden):
         """Evaluate; a mode that compiles does so once for inputs of one kind."""
-        given = {name: self._put(value) for name, value in inputs.items()}
+        given = {name: self.put(value) for name, value in inputs.items()}
         absent = [
             n for n in self.program.graph.inputs if n not in given and n not in self.constants
         ]
@@ -193,6 +204,10 @@ class LoadedProgram(Loaded):
         results = {name: self._take(values[name]) for name in wanted}
         return results, {name: self._take(value) for name, value in seen.items()}
 
+    def script(self, inputs, variables):
+        """Follow the rows through the framework's own functions."""
+        return script.write(self, inputs, variables)
+
     def _evaluate(self, given, watch):
         values = dict(self.constants)
         values.update(given)
@@ -205,9 +220,10 @@ class LoadedProgram(Loaded):
             self.compiled[key] = self.framework.compiled(lambda v: self._evaluate(v, None), given)
         return self.compiled[key](given)
 
-    def _put(self, value):
+    def put(self, value):
+        """Return an Array, a list of them or None with the framework's tensors in their place."""
         if isinstance(value, list):
-            return [self._put(one) for one in value]
+            return [self.put(one) for one in value]
         return value if value is None else self.framework.put(value)
 
     def _take(self, value):

@@ -36,12 +36,25 @@ class Named(Message):
     FIELDS = {1: ("name", TEXT, False), 2: ("value", Value, False)}
 
 
+class Script(Message):
+    """What a model is in a framework's own calls, as parts of a script."""
+
+    FIELDS = {
+        1: ("imports", TEXT, True),
+        2: ("lines", TEXT, True),  # the last one sets `found`, a list of numpy's arrays
+        3: ("variables", TEXT, True),  # that the lines read
+        4: ("puts", TEXT, True),  # what makes each of them of numpy's array, which is {}
+        5: ("model", INT, False),  # the lines read `model`, an ONNX file's bytes, and `feed`
+        6: ("onnx", TEXT, False),  # imports the package onnx, to build `model` with, if it is there
+    }
+
+
 class Request(Message):
     """What the engine asks: `verb` says which of the other fields count."""
 
     FIELDS = {
         1: ("id", INT, False),
-        2: ("verb", TEXT, False),  # hello, load, run, fetch, forget, operators, passes
+        2: ("verb", TEXT, False),  # hello, load, run, fetch, forget, operators, passes, script
         3: ("model", TEXT, False),  # the name under which a model or a run's values stay here
         4: ("bytes", BYTES, False),  # load: an ONNX file's content
         5: ("path", TEXT, False),  # load: or where it is
@@ -52,6 +65,8 @@ class Request(Message):
         10: ("threads", INT, False),
         11: ("seed", INT, False),
         12: ("token", TEXT, False),  # hello: what the arena starts with, if it is shared
+        40: ("values", TEXT, True),  # script: names of inputs and initializers,
+        41: ("variables", TEXT, True),  # and of the variables that hold them, in the same order
         13: ("disabled", TEXT, True),  # load: passes of the optimizer that stay away; "*": all
         14: ("watched", TEXT, True),  # run, with hidden: only these; x/ is all that is below x
     }
@@ -76,6 +91,7 @@ class Reply(Message):
         13: ("shared", INT, False),
         14: ("missing", Named, True),  # operators: those that are not there
         15: ("reasons", TEXT, True),  # and why, in the same order
+        40: ("script", Script, False),
         16: ("passes", TEXT, True),  # passes: those that changed the model come first
         17: ("changed", INT, False),  # and so many they are
         18: ("variables", TEXT, True),  # restart: NAME=VALUE, with which to start and ask again

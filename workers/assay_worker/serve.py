@@ -72,6 +72,11 @@ class Server(object):
         reply.values = [self.channel.named(name, value) for name, value in outputs.items()]
         reply.hidden = [self.channel.named(name, value) for name, value in hidden.items()]
 
+    def _script(self, request, reply):
+        inputs = {one.name: self.channel.value(one.value) for one in request.inputs}
+        names = dict(zip(request.values, request.variables))
+        reply.script = self.models[request.model].script(inputs, names)
+
     def _fetch(self, request, reply):
         reply.values = [self.channel.named(n, self.values[n]) for n in request.outputs]
 

@@ -1,8 +1,13 @@
 """What runtimes that take a whole ONNX file share: names of operators, and added outputs."""
 
+import importlib.util
+
 from .arrays import Array, from_numpy
+from .messages import Script
 from .onnx_messages import GraphProto, ModelProto, ValueInfoProto
 from .wire import TEXT, Message, decode, encode
+
+_ONNX = "from onnx import TensorProto, helper as make, numpy_helper as arrays"
 
 
 class _Node(Message):
@@ -32,6 +37,12 @@ class _Model(Message):
     """A file's graph."""
 
     FIELDS = {7: ("graph", _Graph, False)}
+
+
+def script(imports, lines):
+    """Return a Script of lines that read `model`, an ONNX file's bytes, and `feed`, its inputs."""
+    there = importlib.util.find_spec("onnx") is not None
+    return Script(imports=imports, lines=lines, model=1, onnx=_ONNX if there else "")
 
 
 def node_outputs(data):

@@ -171,6 +171,12 @@ class Jax(TableFramework):
             {name: value for name, value in given.items() if name not in static}
         )
 
+    def tracing(self):
+        """Write the functions of JAX and the methods of its arrays."""
+        from .script import JaxTracing
+
+        return JaxTracing(self.root, self.mode)
+
     def truth(self, value):
         """Return a tensor of one boolean as Python's."""
         return bool(self.parts.known(value)[0])

@@ -70,6 +70,12 @@ class MXNet(TableFramework):
         """Return an array's elements; this waits for what is not computed yet."""
         return from_numpy(value.asnumpy())
 
+    def tracing(self):
+        """Write MXNet's functions and the methods of its arrays."""
+        from .script import MXNetTracing
+
+        return MXNetTracing(self.root)
+
     def truth(self, value):
         """Return an array of one boolean as Python's."""
         return bool(value.asnumpy().reshape(-1)[0])

@@ -7,7 +7,7 @@ import numpy as np
 from ..arrays import take_ml_dtypes
 from ..failure import Unsupported
 from ..framework import Framework, Loaded, limit_threads
-from ..whole import from_python, graph_outputs, node_outputs, to_python
+from ..whole import from_python, graph_outputs, node_outputs, script, to_python
 
 _REFUSALS = (
     "RuntimeImplementationError",
@@ -75,6 +75,11 @@ class LoadedEvaluator(Loaded):
         results = _refused(self.evaluator.run, wanted + inner, feed)
         values = {name: _array(value) for name, value in zip(wanted + inner, results)}
         return {n: values[n] for n in wanted}, {n: values[n] for n in shown}
+
+    def script(self, inputs, variables):
+        """Make an evaluator."""
+        lines = ["evaluator = onnx.reference.ReferenceEvaluator(onnx.load_from_string(model))"]
+        return script(["import onnx.reference"], lines + ["found = evaluator.run(None, feed)"])
 
 
 def _names(module, prefix):

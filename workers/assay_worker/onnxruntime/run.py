@@ -9,7 +9,7 @@ from ..arrays import NARROW_BITS, NUMPY_TYPES, STRING, TYPE_NAMES, Array
 from ..failure import Unsupported
 from ..framework import EVERY_PASS, Framework, Loaded
 from ..table import numbers
-from ..whole import from_python, node_outputs, to_python, with_outputs
+from ..whole import from_python, node_outputs, script, to_python, with_outputs
 
 # Types that numpy lacks; their elements pass as integers of the same width.
 _WIDTHS = {16: np.uint16, 17: np.uint8, 18: np.uint8, 19: np.uint8, 20: np.uint8, 24: np.uint8}
@@ -145,6 +145,18 @@ class LoadedSession(Loaded):
         values = self._run(self.watched, inputs, wanted, inner)
         seen = {name: values[name] for name in inner if name in values}
         return {name: values[name] for name in wanted}, seen
+
+    def script(self, inputs, variables):
+        """Make a session, with the optimizations or without."""
+        lines, options = [], ""
+        if self.framework.mode == "noopt":
+            level = "onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL"
+            lines = ["options = onnxruntime.SessionOptions()"]
+            lines.append("options.graph_optimization_level = " + level)
+            options = " options,"
+        made = 'onnxruntime.InferenceSession(model,%s providers=["CPUExecutionProvider"])'
+        lines += ["runner = " + made % options, "found = runner.run(None, feed)"]
+        return script(["import onnxruntime"], lines)
 
     def _run(self, session, inputs, wanted, inner=()):
         """Return values by name: those of `inner` may be lacking."""

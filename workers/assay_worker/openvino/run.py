@@ -14,7 +14,7 @@ from ..onnx_messages import (
     OperatorSetIdProto,
     ValueInfoProto,
 )
-from ..whole import graph_inputs, graph_outputs, node_outputs
+from ..whole import graph_inputs, graph_outputs, node_outputs, script
 from ..wire import encode
 
 # OpenVINO's name of a type by ONNX's number.
@@ -117,6 +117,15 @@ class LoadedModel(Loaded):
         self.plain, self.watched = framework.compile(model), None
         self.asked, self.inner = None, []  # for, and what of it there is
         self.requests = {}
+
+    def script(self, inputs, variables):
+        """Compile for the CPU."""
+        lines = [
+            "read = openvino.Core().read_model(model)",
+            'compiled = openvino.compile_model(read, "CPU", {"INFERENCE_PRECISION_HINT": "f32"})',
+            "found = list(compiled(list(feed.values())).values())",
+        ]
+        return script(["import openvino"], lines)
 
     def run(self, inputs, outputs, hidden):
         """Run one of the compiled models."""

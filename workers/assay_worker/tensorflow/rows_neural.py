@@ -319,7 +319,7 @@ def SoftmaxCrossEntropyLoss(node, x, target, weight=None):
 
 def Dropout(node, x, ratio=None, training=None):
     if node.opset < 12 or training is None:
-        return tf.identity(x), tf.ones(tf.shape(x), tf.bool)
+        return tf.identity(x), tf.ones(tf.shape(x), x.dtype if node.opset < 10 else tf.bool)
     share = 0.5 if ratio is None else floats(ratio)[0]
     if share and floats(training)[0]:
         if node.wants(1):

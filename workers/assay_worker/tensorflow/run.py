@@ -139,6 +139,12 @@ class TensorFlow(TableFramework):
             what = next((g for g in found.groups() if g), "") if found else ""
             raise Unsupported("%s in %s" % (what or "an operation", self.mode or self.name))
 
+    def tracing(self):
+        """Write TensorFlow's functions and the methods of its tensors."""
+        from .script import TensorFlowTracing
+
+        return TensorFlowTracing(self.root, self.mode)
+
     def truth(self, value):
         """Return a tensor of one boolean as Python's."""
         from . import known

@@ -34,6 +34,12 @@ class TFLite(TensorFlow):
 
         return getattr(ai_edge_litert, "__version__", self.root.__version__)
 
+    def tracing(self):
+        """Write TensorFlow's functions, and their conversion."""
+        from ..tensorflow.script import LiteTracing
+
+        return LiteTracing(self.root, "lite")
+
     def loaded(self, program):
         """Return a program whose conversion waits for the inputs' shapes."""
         return LoadedLite(self, program)
@@ -44,7 +50,7 @@ class LoadedLite(LoadedProgram):
 
     def run(self, inputs, outputs, hidden):
         """Convert once for inputs of one kind, and for what is wanted of them."""
-        given = {name: self._put(value) for name, value in inputs.items()}
+        given = {name: self.put(value) for name, value in inputs.items()}
         graph = self.program.graph
         absent = [n for n in graph.inputs if n not in given and n not in self.constants]
         if absent:

@@ -23,7 +23,7 @@ class Passes(object):
         from torch._inductor import config
         from torch._inductor import pattern_matcher as matcher
 
-        self.config, self.off, self.applied, self.patch = config, set(), [], None
+        self.config, self.off, self.applied, self.patches = config, set(), [], []
         for name in _ENTRIES:
             self._guard_entry(getattr(matcher, name))
         try:
@@ -36,23 +36,32 @@ class Passes(object):
 
     def switch_off(self, passes):
         """Keep these away, and no others; what was compiled before is not asked for."""
-        if self.patch is not None:
-            self.patch.__exit__(None, None, None)
-            self.patch = None
+        while self.patches:
+            self.patches.pop().__exit__(None, None, None)
         known = self._switches()
         changes = {name: False for name in passes if name in known}
         self.off = set(passes) - set(changes)
         self.applied = []
         if passes:
-            self.forget(changes)
+            self.forget()
+            self._patch(self.config, changes)
 
-    def forget(self, changes):
+    def forget(self):
         """Use no cache: its keys know nothing of the guards."""
-        config = self.config.get_config_copy() if hasattr(self.config, "get_config_copy") else {}
-        if "force_disable_caches" in config:
-            changes = dict(changes, force_disable_caches=True)
-        self.patch = self.config.patch(changes)
-        self.patch.__enter__()
+        from torch._functorch import config as functorch
+
+        for module, name, value in (
+            (self.config, "fx_graph_cache", False),
+            (self.config, "force_disable_caches", True),
+            (functorch, "enable_autograd_cache", False),
+        ):
+            if hasattr(module, name):
+                self._patch(module, {name: value})
+
+    def _patch(self, module, changes):
+        if changes:
+            self.patches.append(module.patch(changes))
+            self.patches[-1].__enter__()
 
     def others(self):
         """Return the switches that are on."""

@@ -9,7 +9,7 @@ from ..failure import Unsupported
 from ..framework import TableFramework, limit_threads
 
 # Types that numpy lacks, by their name in torch; their bytes pass as integers of the same width.
-_MORE = {
+MORE_TYPES = {
     16: ("bfloat16", np.int16),
     17: ("float8_e4m3fn", np.uint8),
     18: ("float8_e4m3fnuz", np.uint8),
@@ -25,6 +25,7 @@ _LACKS = (
     "pad should be ",  # more than half of a pool's kernel
     "Class values must be ",  # of one_hot
 )
+_ARITHMETIC = ("Add", "Div", "Mul", "Sub")
 
 
 class Torch(TableFramework):
@@ -33,6 +34,7 @@ class Torch(TableFramework):
     name = "torch"
     modes = ("", "compile")
     guards = None  # before the compiler's passes
+    scalars = {}  # tensors of the file that are one number
     rows_modules = (
         "rows_math", "rows_reduce", "rows_shape", "rows_index", "rows_resize", "rows_neural",
         "rows_types", "rows_sequence", "rows_signal",
@@ -75,7 +77,7 @@ class Torch(TableFramework):
         self.plain = False
         watched = self._watched()
         watched.switch_off([])
-        watched.forget({})
+        watched.forget()
         try:
             self.load(data, folder).run(inputs, [], False)
         except Exception:  # a compiler that fails has come so far
@@ -94,9 +96,29 @@ class Torch(TableFramework):
             self.guards = Passes()
         return self.guards
 
+    def loaded(self, program):
+        """Look for numbers in the file: a program in torch has them as numbers too.
+
+        The compiler's patterns are written for those, and would not match tensors.
+        """
+        self.scalars = {}
+        held = list(program.graph.initializers)
+        for node in program.graph.nodes:
+            if node.op == "Constant" and isinstance(node.get("value"), Array):
+                held.append((node.outputs[0], node["value"]))
+        for name, array in held if self.mode else ():
+            if array.type in (1, 10, 11) and not array.shape:
+                self.scalars[name] = float(array.numpy())
+        return TableFramework.loaded(self, program)
+
+    def _with_number(self, row, node):
+        """Return a row whose second input is a number of the file."""
+        number = self.scalars.get(node.inputs[1]) if node.op in _ARITHMETIC else None
+        return row if number is None else lambda given, x, _: row(given, x, number)
+
     def row(self, node):
         """Return a row that tells types which a function lacks from what goes wrong."""
-        row = TableFramework.row(self, node)
+        row = self._with_number(TableFramework.row(self, node), node)
         if self.answers.replaying:
             return row
 
@@ -113,8 +135,8 @@ class Torch(TableFramework):
 
     def put(self, array):
         """Copy: the bytes are the engine's, and torch wants to write."""
-        if array.type in _MORE:
-            name, bits = _MORE[array.type]
+        if array.type in MORE_TYPES:
+            name, bits = MORE_TYPES[array.type]
             kind = getattr(self.root, name, None)
             if kind is not None and hasattr(self.root, "float8_e5m2"):
                 if not array.count():
@@ -130,7 +152,7 @@ class Torch(TableFramework):
     def take(self, value):
         """Return a tensor's elements, dense and on the host."""
         value = value.detach().contiguous()
-        for number, (name, bits) in _MORE.items():
+        for number, (name, bits) in MORE_TYPES.items():
             if value.dtype is getattr(self.root, name, None):
                 same_width = self.root.int16 if bits is np.int16 else self.root.uint8
                 raw = from_numpy(value.view(same_width).numpy())
@@ -153,6 +175,12 @@ class Torch(TableFramework):
     def compiled(self, function, _):
         """Compile the whole model at once, with what rows need to know as it is known."""
         return _Compiled(self, function)
+
+    def tracing(self):
+        """Write torch's functions and the methods of its tensors."""
+        from .script import TorchTracing
+
+        return TorchTracing(self.root, self.mode)
 
     def truth(self, value):
         """Return a tensor of one boolean as Python's."""

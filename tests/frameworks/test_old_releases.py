@@ -2,53 +2,29 @@
 
 from __future__ import annotations
 
-import json
 import math
-import os
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import onnx
 import pytest
+from frameworks import assay, installed
 from onnx import TensorProto, helper
 
-ROOT = Path(__file__).resolve().parents[2]
-ENVIRONMENT = 3
+pytestmark = pytest.mark.old
 
 
-def assay(*arguments: object) -> tuple[int, dict[str, Any]]:
-    """Run a command with --json."""
-    environment = {"ASSAY_HOME": str(ROOT / "build" / "backends"), **os.environ}
-    done = subprocess.run(
-        [str(ROOT / "build" / "assay"), *map(str, arguments), "--json"],
-        capture_output=True,
-        text=True,
-        check=False,
-        env=environment,
-    )
-    return done.returncode, json.loads(done.stdout)
-
-
-@pytest.fixture(scope="module", params=["torch-1.4"])
-def torch14(request: pytest.FixtureRequest) -> str:
+@pytest.fixture(scope="module")
+def torch14() -> str:
     """Return the name of an old PyTorch, installed."""
-    return installed(request.param)
+    return installed("torch-1.4")
 
 
 @pytest.fixture(scope="module")
 def mxnet16() -> str:
     """Return the name of an old MXNet, installed."""
     return installed("mxnet-1.6")
-
-
-def installed(name: str) -> str:
-    """Install a backend, or say loudly that this machine cannot have it."""
-    code, document = assay("backends", "install", name)
-    if code == ENVIRONMENT:
-        pytest.skip(f"{name} IS NOT INSTALLABLE HERE: {document['error']['message']}")
-    return name
 
 
 class Case:

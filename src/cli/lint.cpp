@@ -1,0 +1,217 @@
+// assay lint: numerical bugs proved or found before anything runs.
+#include "numeric/lint.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <memory>
+#include <sstream>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "cli/command.h"
+#include "cli/model.h"
+#include "cli/terminal.h"
+
+namespace assay {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kHelp =
+    R"(Proves for every operation that can overflow, divide by zero or leave its domain that it does
+not, for any inputs and parameters in their ranges; or says where it can, from which input or
+weight, with values that make it fail and a range that makes it safe.
+
+Ranges are a file {"inputs": {"name or glob": [low, high]}, "parameters": {...}}; null is the
+range of the element type. Parameters whose values are in the file keep them unless named.
+
+Examples:
+  assay lint model.onnx
+  assay lint model.onnx --ranges ranges.json --json
+  assay lint model.onnx --tensors smash --numbers interval)";
+
+struct Options {
+  std::string model, ranges, data;
+  std::string tensors = "partition", numbers = "affine";
+  double search = 2;
+  bool all = false;
+};
+
+Json number(double x) {
+  if (std::isfinite(x)) return x;
+  return std::isnan(x) ? "NaN" : x > 0 ? "Infinity" : "-Infinity";
+}
+
+Json to_json(const Interval& range) {
+  if (!range.has_number()) return nullptr;
+  return Json::array({number(range.low), number(range.high)});
+}
+
+Json to_json(const Tensor& tensor) {
+  constexpr std::int64_t kMostShown = 1000;
+  Json result = {{"dtype", short_name(tensor.type())}, {"shape", tensor.shape()}};
+  if (tensor.size() > kMostShown) return result;
+  Json values = Json::array();
+  for (double x : tensor.reals()) values.push_back(number(x));
+  result["values"] = std::move(values);
+  return result;
+}
+
+Json to_json(const LintNode& node) {
+  Json result = {{"name", node.name},
+                 {"op", node.op},
+                 {"verdict", to_text(node.verdict)},
+                 {"check", node.check},
+                 {"range", to_json(node.range)},
+                 {"why", node.why},
+                 {"cause", node.cause}};
+  if (node.witness) {
+    Json values = Json::object();
+    for (const auto& [name, tensor] : node.witness->values) values[name] = to_json(tensor);
+    result["witness"] = {{"result", node.witness->result}, {"inputs", std::move(values)}};
+  }
+  if (node.fix) result["fix"] = {{"root", node.fix->root}, {"range", to_json(node.fix->range)}};
+  return result;
+}
+
+void fill_document(const Options& options, const LintResult& result, Json& document) {
+  document["model"] = options.model;
+  document["tensors"] = options.tensors;
+  document["numbers"] = options.numbers;
+  document["checked"] = result.checked;
+  document["warnings"] = result.warnings;
+  Json& nodes = document["nodes"] = Json::array();
+  for (const LintNode& node : result.nodes) nodes.push_back(to_json(node));
+  Json& unknown = document["unknown"] = Json::array();
+  for (const auto& [name, reason] : result.unknown)
+    unknown.push_back({{"name", name}, {"reason", reason}});
+  document["unused_ranges"] = result.unused;
+}
+
+std::string shown(const LintNode& node, const Style& style) {
+  const std::string verdict(to_text(node.verdict));
+  switch (node.verdict) {
+    case LintVerdict::safe:
+      return style.good(verdict);
+    case LintVerdict::warning:
+      return style.warn(verdict);
+    default:
+      return style.bad(verdict);
+  }
+}
+
+std::string to_page(const Options& options, const LintResult& result) {
+  const Style style;
+  std::string page = fmt::format(
+      "{}: {} checked, {}\n", style.bold(options.model),
+      counted(static_cast<std::int64_t>(result.checked), "operation"),
+      result.warnings == 0
+          ? style.good("all proved safe")
+          : style.bad(counted(static_cast<std::int64_t>(result.warnings), "unsafe one")));
+  for (const LintNode& node : result.nodes) {
+    const bool fine = node.verdict == LintVerdict::safe || node.verdict == LintVerdict::unreachable;
+    if (fine && !options.all) continue;
+    page += fmt::format("\n  {} {} ({})\n    {}\n", shown(node, style), style.bold(node.name),
+                        node.op, node.why);
+    if (!node.cause.empty()) page += fmt::format("    from {}\n", fmt::join(node.cause, ", "));
+    if (node.witness) page += fmt::format("    seen: {}\n", node.witness->result);
+    if (node.fix)
+      page += fmt::format("    safe with {} in {}\n", node.fix->root, to_text(node.fix->range));
+  }
+  if (!result.unknown.empty()) {
+    page += "\nunknown\n";
+    Table table;
+    for (const auto& [name, reason] : result.unknown) table.row({name, reason});
+    page += table.text();
+  }
+  for (const std::string& name : result.unused)
+    page +=
+        fmt::format("\n{} no value is called '{}', which has a range\n", style.warn("note:"), name);
+  return page;
+}
+
+Result<std::string> read_text(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return Error{"unreadable", fmt::format("{}: cannot be read", path), path};
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+Result<Ranges> read_ranges(const Options& options) {
+  Ranges ranges;
+  if (!options.ranges.empty()) {
+    const Result<std::string> text = read_text(options.ranges);
+    if (!text) return text.error();
+    Result<Ranges> parsed = parse_ranges(*text, options.ranges);
+    if (!parsed) return parsed.error();
+    ranges = *std::move(parsed);
+  }
+  if (options.data.empty()) return ranges;
+  const auto values = read_values(options.data);
+  if (!values) return values.error();
+  for (const auto& [name, tensor] : *values) {
+    if (tensor.size() == 0 || tensor.type() == ElementType::string) continue;
+    GivenRange& range = ranges.data[name];
+    for (double x : tensor.reals()) {
+      if (std::isnan(x)) continue;
+      range.low = std::min(range.low.value_or(x), x);
+      range.high = std::max(range.high.value_or(x), x);
+    }
+  }
+  return ranges;
+}
+
+Result<ExitCode> run(const Options& options, Report& report) {
+  const auto model = read_valid_model(options.model);
+  if (!model) return model.error();
+  const Result<Ranges> ranges = read_ranges(options);
+  if (!ranges) return ranges.error();
+  LintOptions lint_options;
+  lint_options.setting.tensors = options.tensors == "smash"    ? TensorMode::smash
+                                 : options.tensors == "expand" ? TensorMode::expand
+                                                               : TensorMode::partition;
+  lint_options.setting.numbers =
+      options.numbers == "interval" ? NumberMode::interval : NumberMode::affine;
+  lint_options.seed = report.common().seed;
+  lint_options.search_seconds = options.search;
+  const Result<LintResult> result = lint(**model, *ranges, lint_options);
+  if (!result) return result.error();
+  if (report.json())
+    fill_document(options, *result, report.document);
+  else
+    report.text = to_page(options, *result);
+  return result->warnings == 0 ? ExitCode::clean : ExitCode::found;
+}
+
+Action configure(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  app.add_option("MODEL", options->model, "The model")->required()->type_name("");
+  app.add_option("--ranges", options->ranges, "Ranges of inputs and parameters")
+      ->type_name("R.json");
+  app.add_option("--data", options->data, "Recorded inputs, whose ranges are taken")
+      ->type_name("F.npz");
+  app.add_option("--tensors", options->tensors, "How tensors are abstracted (default: partition)")
+      ->check(CLI::IsMember({"smash", "expand", "partition"}).description(""))
+      ->type_name("smash|expand|partition");
+  app.add_option("--numbers", options->numbers, "How numbers are (default: affine)")
+      ->check(CLI::IsMember({"interval", "affine"}).description(""))
+      ->type_name("interval|affine");
+  app.add_option("--search", options->search,
+                 "Most seconds to look for values that fail and ranges that are safe (default: 2)")
+      ->check(CLI::Validator(CLI::NonNegativeNumber).description(""))
+      ->type_name("SECONDS");
+  app.add_flag("--all", options->all, "List the operations that are safe, too");
+  return [options](Report& report) { return run(*options, report); };
+}
+
+}  // namespace
+
+Command lint_command() {
+  return {"lint", "Prove that no operation of a model can overflow or leave its domain", kHelp,
+          configure};
+}
+
+}  // namespace assay

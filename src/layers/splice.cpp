@@ -1,0 +1,73 @@
+#include "layers/splice.h"
+
+#include <unordered_map>
+
+#include "base/check.h"
+#include "graph/origin.h"
+
+namespace assay {
+namespace {
+
+using Renaming = std::unordered_map<std::string, std::string>;
+
+void mark_origin(const Replaced& replaced, Node& node) {
+  node.metadata.emplace_back(kOriginNode, replaced.name);
+  node.metadata.emplace_back(kOriginOp, replaced.op);
+}
+
+}  // namespace
+
+Node constant_node(std::string name, Tensor tensor) {
+  Node node;
+  node.op = "Constant";
+  node.outputs = {name};
+  node.name = std::move(name);
+  node.attributes = {attribute("value", std::move(tensor))};
+  return node;
+}
+
+void splice(const Replaced& replaced, Graph body, Graph& into) {
+  Renaming names = {{"", ""}};
+  const auto inner = [&](const std::string& name) -> const std::string& {
+    return names.try_emplace(name, replaced.place + "::" + name).first->second;
+  };
+  for (std::size_t i = 0; i < body.inputs.size(); ++i) {
+    names[body.inputs[i].name] = replaced.inputs.at(i);
+  }
+  // What passes an input on, or gives a value twice, needs a node that makes the output.
+  std::vector<std::pair<std::string, std::string>> copies;
+  for (std::size_t i = 0; i < replaced.outputs.size(); ++i) {
+    const std::string& value = body.outputs.at(i).name;
+    ASSAY_CHECK(!value.empty() || replaced.outputs[i].empty());
+    if (value.empty() || replaced.outputs[i].empty()) continue;
+    if (!names.try_emplace(value, replaced.outputs[i]).second) {
+      copies.emplace_back(names[value], replaced.outputs[i]);
+    }
+  }
+  const auto add = [&](Node node, const std::string& fallback) {
+    mark_origin(replaced, node);
+    const bool named = !replaced.outputs.empty() && !node.outputs.empty() &&
+                       node.outputs.front() == replaced.outputs.front();
+    node.name = named ? replaced.place : fallback;
+    into.nodes.push_back(std::move(node));
+  };
+  for (NamedTensor& constant : body.initializers) {
+    const std::string name = inner(constant.name);
+    add(constant_node(name, std::move(constant.tensor)), name);
+  }
+  for (Node& node : body.nodes) {
+    for (std::string& input : node.inputs) input = inner(input);
+    for (std::string& output : node.outputs) output = inner(output);
+    const std::string name = node.outputs.front();
+    add(std::move(node), name);
+  }
+  for (auto& [from, to] : copies) {
+    Node node;
+    node.op = "Identity";
+    node.inputs = {from};
+    node.outputs = {to};
+    add(std::move(node), to);
+  }
+}
+
+}  // namespace assay

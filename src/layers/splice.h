@@ -1,0 +1,25 @@
+// Puts the graph that stands for a layer or an operation into a model, in its place.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "graph/graph.h"
+
+namespace assay {
+
+// What is replaced: its name and kind, which all nodes of the graph keep as their origin, the name
+// that the node of its first output has in the model, and the names of the values around it.
+struct Replaced {
+  std::string name, op;
+  std::string place;
+  std::vector<std::string> inputs, outputs;  // "" is one that is not given, or not wanted
+};
+
+// Adds the nodes of `body` to `into`. Its inner names become "place::v3", where no value of the
+// model may have "::" in its name; its initialisers become Constant nodes.
+void splice(const Replaced& replaced, Graph body, Graph& into);
+
+Node constant_node(std::string name, Tensor tensor);
+
+}  // namespace assay

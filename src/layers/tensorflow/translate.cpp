@@ -1,0 +1,51 @@
+#include "layers/tensorflow/translate.h"
+
+#include <unordered_set>
+
+#include "graph/order.h"
+#include "layers/tensorflow/emitter.h"
+
+namespace assay::tensorflow {
+namespace {
+
+// Old enough for the runtimes that take such files, new enough for what the definitions use.
+constexpr std::int64_t kOpset = 21;
+constexpr std::int64_t kIrVersion = 10;
+
+// What nobody takes is what the graph is for.
+void add_outputs(Graph& graph) {
+  std::unordered_set<std::string> taken;
+  for (const Node& node : graph.nodes) {
+    taken.insert(node.inputs.begin(), node.inputs.end());
+    for_each_subgraph(node, [&](const std::string&, const Graph& body) {
+      for (const std::string& name : captured_names(body)) taken.insert(name);
+    });
+  }
+  for (const Node& node : graph.nodes) {
+    if (node.op == "Constant" && node.domain.empty()) continue;
+    for (const std::string& output : node.outputs) {
+      const bool inner = output.find("::") != std::string::npos;
+      if (!inner && !taken.contains(output)) graph.outputs.push_back({output, {}, {}, {}});
+    }
+  }
+}
+
+}  // namespace
+
+Translation translate(const GraphDef& graph, const KnownValues& known) {
+  Translation result;
+  result.model.ir_version = kIrVersion;
+  result.model.opsets = {{"", kOpset}, {"tensorflow", 1}};
+  result.model.producer = "tensorflow";
+  result.model.producer_version = graph.producer_version;
+  result.model.graph.name = "tensorflow";
+  const Wiring wiring(graph);
+  const Frames frames(wiring);
+  Emitter emitter(wiring, frames, known, result.model);
+  emitter.emit_all();
+  result.unresolved = emitter.unresolved();
+  add_outputs(result.model.graph);
+  return result;
+}
+
+}  // namespace assay::tensorflow

@@ -1,0 +1,323 @@
+#include "numeric/analysis.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "numeric/analysis_scope.h"
+#include "patterns/array.h"
+#include "patterns/function.h"
+
+namespace assay {
+
+namespace {
+
+std::shared_ptr<const std::map<std::string, Known>> known_values(const Model& model,
+                                                                 const TypeOptions& options = {}) {
+  auto known = std::make_shared<std::map<std::string, Known>>();
+  for (NamedValueType& value : infer_types(model, options).values)
+    (*known)[value.name] = std::move(value.known);
+  return known;
+}
+
+bool empty(const Abstract& x) { return x.is_tensor() && !x.exact.defined() && x.cells.empty(); }
+
+// No value ever gets here: an operation before cannot give one.
+bool impossible(const Abstract& x) {
+  return x.is_tensor() && !x.exact.defined() && !x.cells.empty() &&
+         std::all_of(x.cells.begin(), x.cells.end(),
+                     [](const Cell& cell) { return !cell.range.has_number() && !cell.range.nan; });
+}
+
+bool finite(const Interval& x) { return !x.nan && std::isfinite(x.low) && std::isfinite(x.high); }
+
+// In array expansion, every element is a cell of its own from the beginning.
+Abstract spread(Abstract x, TensorMode mode) {
+  const auto shape = x.ranked() ? to_shape(*x.type.dims) : std::nullopt;
+  if (mode != TensorMode::expand || !shape || x.exact.defined() || x.cells.empty()) return x;
+  Cuts cuts;
+  for (std::int64_t extent : *shape) cuts.push_back(every_position(extent));
+  cuts = limited(std::move(cuts), most_cells(mode));
+  x.cells = regrid(x, cuts);
+  x.cuts = std::move(cuts);
+  return x;
+}
+
+// Extents that a node reads off its input, known in part.
+std::optional<Abstract> from_extents(const Known& known) {
+  if (!known.extents || !known.type.is_tensor() || !known.type.dims || known.type.dims->size() > 1)
+    return std::nullopt;
+  Abstract result = uniform(known.type, {});
+  if (result.cuts.size() == 1 && known.type.dims->front().known())
+    result.cuts[0] = every_position(known.type.dims->front().value);
+  if (element_count(cells_of(result.cuts)) != static_cast<std::int64_t>(known.extents->size()))
+    return std::nullopt;
+  result.cells.clear();
+  for (const Dim& dim : *known.extents) {
+    const auto value = static_cast<double>(dim.value);
+    result.cells.push_back(
+        {dim.known() ? Interval{value, value, false} : Interval{1, kMostCounted, false}});
+  }
+  return result;
+}
+
+// What inference has computed already: integers that decide shapes.
+std::optional<Abstract> inferred(const PlannedNode& node, const Known* known) {
+  if (!known || !known->type.is_tensor() || is_real(known->type.element)) return std::nullopt;
+  if (known->constant.defined()) return constant_abstract(known->constant);
+  const bool reads_extents =
+      node.found.entry && node.found.entry->meaning.pattern == Pattern::generate;
+  return reads_extents ? from_extents(*known) : std::nullopt;
+}
+
+}  // namespace
+
+Abstract join(const Abstract& a, const Abstract& b, TensorMode mode) {
+  if (!a.is_tensor() || empty(a)) return b;
+  if (!b.is_tensor() || empty(b)) return a;
+  Abstract result = a;
+  result.exact = Tensor();
+  result.assumed = a.assumed || b.assumed;
+  result.roots.insert(b.roots.begin(), b.roots.end());
+  if (!a.ranked() || !b.ranked() || a.rank() != b.rank()) {
+    result = uniform(ValueType::tensor(a.type.element), hull(hull_of(a), hull_of(b)));
+    return result;
+  }
+  for (std::size_t d = 0; d < a.rank(); ++d)
+    if (!(*a.type.dims)[d].same_as((*b.type.dims)[d])) (*result.type.dims)[d] = Dim();
+  const Cuts x = natural_cuts(a, mode), y = natural_cuts(b, mode);
+  for (std::size_t d = 0; d < a.rank(); ++d)
+    result.cuts[d] =
+        (*result.type.dims)[d].known() ? united(x[d], y[d]) : std::vector<std::int64_t>{};
+  result.cuts = limited(std::move(result.cuts), most_cells(mode));
+  result.cells = regrid(a, result.cuts);
+  const std::vector<Cell> others = regrid(b, result.cuts);
+  for (std::size_t c = 0; c < result.cells.size(); ++c) {
+    Cell& cell = result.cells[c];
+    cell = {hull(cell.range, others[c].range), cell.form == others[c].form ? cell.form : 0};
+  }
+  return result;
+}
+
+Analysis::Analysis(const Model& model, AnalysisOptions options)
+    : model_(&model),
+      options_(std::move(options)),
+      plan_(make_plan(model.graph, {&model.opsets, &model})) {}
+Analysis::~Analysis() = default;
+
+void Analysis::run() {
+  TypeOptions types;
+  for (const auto& [name, value] : inputs) types.inputs[name] = value.type;
+  Scope scope{*plan_, "", nullptr, known_values(*model_, types)};
+  scope.slots.resize(plan_->names.size());
+  for (const auto& [slot, tensor] : plan_->constants)
+    scope.slots[static_cast<std::size_t>(slot)] = constant_abstract(tensor);
+  for (std::size_t slot = 0; slot < plan_->names.size(); ++slot) {
+    const auto given = inputs.find(plan_->names[slot]);
+    if (given == inputs.end()) continue;
+    scope.slots[slot] = spread(given->second, options_.setting.tensors);
+    give_forms(scope.slots[slot]);
+  }
+  run_in(*plan_, scope);
+}
+
+void Analysis::run_in(const Plan& plan, Scope& scope) {
+  for (const PlannedNode& node : plan.nodes) run_node(node, scope);
+  for (const SlotRef& output : plan.outputs) scope.outputs.push_back(scope.at(output));
+}
+
+// As the whole model's inference says; where that leaves the rank open (in loops it does), as the
+// node's own inference says for what its inputs are now.
+std::vector<ValueType> Analysis::types_of(const PlannedNode& node, const Scope& scope,
+                                          std::span<const Abstract> inputs) const {
+  std::vector<ValueType> types;
+  bool ranked = true;
+  for (const std::string& output : node.node.outputs) {
+    const Known* known = scope.find(output);
+    types.push_back(known ? known->type : ValueType{});
+    ranked = ranked && (output.empty() || types.back().dims);
+  }
+  if (ranked || !node.found.entry || !node.found.entry->infer || !node.subgraphs.empty())
+    return types;
+  Site site(node.node, node.found.schema->since_version);
+  for (const Abstract& input : inputs)
+    site.inputs.push_back({input.is_tensor(), input.type, input.exact, {}});
+  Infer infer(site);
+  node.found.entry->infer(infer);
+  for (std::size_t i = 0; i < types.size() && i < infer.outputs.size(); ++i)
+    if (!types[i].dims && infer.outputs[i].is_tensor()) types[i] = infer.outputs[i];
+  return types;
+}
+
+void Analysis::run_node(const PlannedNode& node, Scope& scope) {
+  std::vector<Abstract> inputs;
+  inputs.reserve(node.inputs.size());
+  for (const SlotRef& input : node.inputs) inputs.push_back(scope.at(input));
+  Situation s{node, inputs, types_of(node, scope, inputs), options_.setting, forms_};
+  Analyzed seen{node, scope.path, inputs, {}, {}};
+  seen.unreachable = !scope.reachable || std::any_of(inputs.begin(), inputs.end(), impossible);
+  std::vector<Abstract> outputs;
+  if (seen.unreachable) {
+    for (const ValueType& type : s.output_types)
+      outputs.push_back(uniform(type, Interval::no_number(false)));
+  } else {
+    outputs = transfer(s, scope, seen);
+  }
+  outputs.resize(node.outputs.size());
+  settle(s, outputs, seen);
+  seen.outputs = outputs;
+  seen.applied = s.applied;
+  if (collecting_)
+    collecting_->insert(collecting_->end(), s.applied.begin(), s.applied.end());
+  else
+    emit(seen);
+  for (std::size_t i = 0; i < node.outputs.size(); ++i)
+    if (node.outputs[i] >= 0)
+      scope.slots[static_cast<std::size_t>(node.outputs[i])] = std::move(outputs[i]);
+}
+
+void Analysis::emit(const Analyzed& seen) {
+  if (options_.observe && !quiet_) options_.observe(seen);
+}
+
+// Results are narrowed to what can go on: a finite operand that gives an infinity or NaN is
+// reported here, and everything behind is judged as if it had not happened.
+void Analysis::narrow(Abstract& output, Analyzed& seen) {
+  for (Cell& cell : output.cells) {
+    if (finite(cell.range) || (!cell.range.has_number() && !cell.range.nan)) continue;
+    if (!seen.overflows) seen.before_overflow = cell.range;
+    seen.overflows = true;
+    const Interval inside = meet(cell.range, finite_range(output.type.element));
+    cell = {inside.has_number() ? Interval{inside.low, inside.high, false}
+                                : Interval::no_number(false)};
+  }
+}
+
+void Analysis::settle(Situation& s, std::vector<Abstract>& outputs, Analyzed& seen) {
+  std::set<int> roots;
+  bool assumed = seen.unknown, operands_finite = true;
+  for (const Abstract& input : s.inputs) {
+    roots.insert(input.roots.begin(), input.roots.end());
+    assumed = assumed || input.assumed;
+    if (!input.real()) continue;
+    const Interval all = hull_of(input);
+    operands_finite = operands_finite && (finite(all) || (!all.has_number() && !all.nan));
+  }
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    Abstract& output = outputs[i];
+    if (!output.is_tensor()) continue;
+    output.roots = roots;
+    output.assumed = output.assumed || assumed;
+    if (output.real() && operands_finite && !output.exact.defined()) narrow(output, seen);
+    for (const std::string& name : {seen.path + s.node.node.outputs[i], seen.name()}) {
+      const auto given = options_.overrides.find(name);
+      if (given == options_.overrides.end()) continue;
+      output = uniform(output.type, given->second);
+      output.roots = roots;
+      break;
+    }
+    give_forms(output);
+  }
+}
+
+// In the affine domain, a cell that is nothing else is a variable of its own.
+void Analysis::give_forms(Abstract& value) {
+  if (options_.setting.numbers != NumberMode::affine || !value.real() || !value.ranked() ||
+      value.exact.defined())
+    return;
+  int tensor = -1;
+  for (std::size_t c = 0; c < value.cells.size(); ++c) {
+    Cell& cell = value.cells[c];
+    if (cell.form != 0 || !finite(cell.range)) continue;
+    if (tensor < 0) tensor = forms_.new_tensor();
+    cell.form = forms_.cell(tensor, static_cast<std::int64_t>(c), value.rank(), cell.range);
+  }
+}
+
+std::vector<Abstract> Analysis::unknown(const Situation& s, Analyzed& seen, std::string reason) {
+  seen.unknown = true;
+  seen.reason = std::move(reason);
+  std::vector<Abstract> outputs;
+  for (const ValueType& type : s.output_types) outputs.push_back(anything(type));
+  return outputs;
+}
+
+std::vector<Abstract> Analysis::transfer(Situation& s, Scope& scope, Analyzed& seen) {
+  const PlannedNode& node = s.node;
+  if (node.function) {
+    Scope inner{*node.function, scope.path + node.path_into_function(), nullptr, scope.known};
+    inner.reachable = scope.reachable;
+    inner.slots.resize(node.function->names.size());
+    for (const auto& [slot, tensor] : node.function->constants)
+      inner.slots[static_cast<std::size_t>(slot)] = constant_abstract(tensor);
+    for (std::size_t i = 0; i < node.function->inputs.size() && i < s.inputs.size(); ++i)
+      if (node.function->inputs[i] >= 0)
+        inner.slots[static_cast<std::size_t>(node.function->inputs[i])] = s.inputs[i];
+    run_in(*node.function, inner);
+    return inner.outputs;
+  }
+  if (!node.found.entry) return unknown(s, seen, "the operator is not in the catalogue");
+  if (node.outputs.size() == 1)
+    if (auto known = inferred(node, scope.find(node.node.outputs[0]))) return {*std::move(known)};
+  for (const Abstract& input : s.inputs)
+    if (input.type.kind != ValueType::Kind::unknown && !input.is_tensor())
+      return unknown(s, seen, "an input is no tensor");
+  for (std::size_t i = 0; i < node.node.inputs.size(); ++i)
+    if (!node.node.inputs[i].empty() && !s.inputs[i].is_tensor())
+      return unknown(s, seen, "nothing is known of an input");
+  try {
+    if (!node.subgraphs.empty()) return control(s, scope, seen);
+    if (node.found.entry->meaning.composition) return composed(s);
+    return derived(s, seen);
+  } catch (const EvaluationError& failure) {
+    seen.failure = failure.what();
+    return unknown(s, seen, failure.what());
+  }
+}
+
+std::vector<Abstract> Analysis::derived(Situation& s, Analyzed& seen) {
+  std::vector<Abstract> outputs;
+  if (Outputs found = transfer_exact(s)) return *std::move(found);
+  const auto attempt = [&](Outputs (*transfer)(Situation&)) {
+    s.applied.clear();
+    Outputs found = transfer(s);
+    if (found) outputs = *std::move(found);
+    return found.has_value();
+  };
+  const bool copies = s.node.found.entry->meaning.pattern == Pattern::gather;
+  if (attempt(transfer_aligned)) return outputs;
+  if (copies && attempt(transfer_dense)) return outputs;
+  if (attempt(transfer_moved)) return outputs;
+  if (!copies && attempt(transfer_dense)) return outputs;
+  s.applied.clear();
+  return unknown(s, seen, "no rule for ranges of this size");
+}
+
+std::vector<Abstract> Analysis::composed(Situation& s) {
+  Site site(s.node.node, s.node.found.schema->since_version);
+  TypeOptions types;
+  for (std::size_t i = 0; i < s.inputs.size(); ++i) {
+    const Abstract& input = s.inputs[i];
+    Known known{input.is_tensor(), input.type, input.exact, {}};
+    if (known.type.is_tensor() && known.type.dims)
+      known.type.dims = to_dims(concrete(*known.type.dims));
+    site.inputs.push_back(std::move(known));
+  }
+  Model model;
+  model.opsets = newest_opsets();
+  model.graph = compose(s.node.found.entry->meaning.composition, site);
+  for (std::size_t i = 0; i < model.graph.inputs.size() && i < s.inputs.size(); ++i)
+    types.inputs[model.graph.inputs[i].name] = s.inputs[i].type;
+  const std::unique_ptr<Plan> plan = make_plan(model.graph, {&model.opsets});
+  Scope inner{*plan, "", nullptr, known_values(model, types)};
+  inner.slots.resize(plan->names.size());
+  for (const auto& [slot, tensor] : plan->constants)
+    inner.slots[static_cast<std::size_t>(slot)] = constant_abstract(tensor);
+  for (std::size_t i = 0; i < plan->inputs.size() && i < s.inputs.size(); ++i)
+    if (plan->inputs[i] >= 0) inner.slots[static_cast<std::size_t>(plan->inputs[i])] = s.inputs[i];
+  std::vector<Applied>* const before = std::exchange(collecting_, &s.applied);
+  run_in(*plan, inner);
+  collecting_ = before;
+  return inner.outputs;
+}
+
+}  // namespace assay

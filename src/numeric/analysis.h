@@ -1,0 +1,86 @@
+// Analysis: the abstract evaluation of a whole model, node by node.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "graph/graph.h"
+#include "numeric/transfer.h"
+#include "semantics/infer_types.h"
+
+namespace assay {
+
+// One node and what was found out about it. In a loop, nodes of the body are seen several times
+// until their ranges hold for every round; `settled` says that these do.
+struct Analyzed {
+  const PlannedNode& node;
+  const std::string& path;  // "loop/body/"
+  std::span<const Abstract> inputs;
+  std::span<const Abstract> outputs;
+  std::span<const Applied> applied;
+  bool unknown = false;        // the outputs are only what their types allow
+  std::string reason{};        // why
+  bool overflows = false;      // finite operands may give an infinity, or NaN
+  Interval before_overflow{};  // the range of such results
+  std::string failure{};       // the node cannot be evaluated at all: an index out of range
+  bool unreachable = false;
+
+  std::string name() const { return path + node.label; }
+};
+
+struct AnalysisOptions {
+  Setting setting;
+  // Ranges by the name of a value, or of a node of which it is an output.
+  std::map<std::string, Interval> overrides;
+  std::function<void(const Analyzed&)> observe;
+};
+
+class Analysis {
+ public:
+  Analysis(const Model& model, AnalysisOptions options);
+  ~Analysis();
+
+  // Inputs of the main graph by name. What an initialiser gives need not be there.
+  std::map<std::string, Abstract> inputs;
+  // May be run again with other inputs.
+  void run();
+
+ private:
+  struct Scope;
+  void run_in(const Plan& plan, Scope& scope);
+  void run_node(const PlannedNode& node, Scope& scope);
+  std::vector<Abstract> transfer(Situation& s, Scope& scope, Analyzed& seen);
+  std::vector<Abstract> derived(Situation& s, Analyzed& seen);
+  std::vector<Abstract> unknown(const Situation& s, Analyzed& seen, std::string reason);
+  std::vector<Abstract> composed(Situation& s);
+  std::vector<Abstract> control(Situation& s, Scope& scope, Analyzed& seen);
+  std::vector<Abstract> branches(Situation& s, Scope& scope);
+  std::vector<Abstract> loop(Situation& s, Scope& scope, Analyzed& seen);
+  std::vector<Abstract> next_state(const Situation& s, Scope& scope,
+                                   const std::vector<Abstract>& state, bool enters);
+  bool settle_loop(const Situation& s, Scope& scope, std::vector<Abstract>& state, bool enters);
+  std::vector<Abstract> unfollowed(Situation& s, Scope& scope, Analyzed& seen);
+  void settle(Situation& s, std::vector<Abstract>& outputs, Analyzed& seen);
+  void give_forms(Abstract& value);
+  static void narrow(Abstract& output, Analyzed& seen);
+  std::vector<ValueType> types_of(const PlannedNode& node, const Scope& scope,
+                                  std::span<const Abstract> inputs) const;
+  std::vector<Abstract> body(const PlannedNode& node, const PlannedSubgraph& graph,
+                             std::span<const Abstract> inputs, Scope& scope, bool reachable);
+  void emit(const Analyzed& seen);
+
+  const Model* model_;
+  AnalysisOptions options_;
+  std::unique_ptr<Plan> plan_;
+  Forms forms_;
+  std::vector<Applied>* collecting_ = nullptr;  // inside of a composed operator
+  bool quiet_ = false;                          // while a loop is not settled
+};
+
+// The hull of two values of one name, as after a branch or a round of a loop.
+Abstract join(const Abstract& a, const Abstract& b, TensorMode mode);
+
+}  // namespace assay

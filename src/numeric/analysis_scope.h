@@ -1,0 +1,31 @@
+// The values of one graph while it is analysed.
+#pragma once
+
+#include "numeric/analysis.h"
+
+namespace assay {
+
+struct Analysis::Scope {
+  const Plan& plan;
+  std::string path;
+  const Scope* outer = nullptr;
+  // Inferred types and small constants by name, of this graph and those inside it.
+  std::shared_ptr<const std::map<std::string, Known>> known;
+  std::vector<Abstract> slots{};
+  std::vector<Abstract> outputs{};
+  bool reachable = true;
+
+  const Abstract& at(const SlotRef& ref) const {
+    static const Abstract kAbsent;
+    if (ref.slot < 0) return kAbsent;
+    const Scope* scope = this;
+    for (int i = 0; i < ref.depth; ++i) scope = scope->outer;
+    return scope->slots[static_cast<std::size_t>(ref.slot)];
+  }
+  const Known* find(const std::string& name) const {
+    const auto found = known->find(path + name);
+    return found == known->end() ? nullptr : &found->second;
+  }
+};
+
+}  // namespace assay

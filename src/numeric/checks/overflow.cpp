@@ -1,0 +1,23 @@
+// Finite operands whose sum, product or power is too large for the format. Where nothing is known
+// of an operand but its type, that says nothing, and is not reported.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "numeric/checks/node_checks.h"
+
+namespace assay {
+
+std::optional<Danger> judge_overflow(const Analyzed& seen) {
+  if (!seen.overflows || seen.unknown || seen.outputs.empty()) return std::nullopt;
+  const bool assumed = std::any_of(seen.inputs.begin(), seen.inputs.end(),
+                                   [](const Abstract& input) { return input.assumed; });
+  if (assumed) return std::nullopt;
+  const ElementType type = seen.outputs[0].type.element;
+  return Danger{seen.before_overflow, seen.before_overflow,
+                fmt::format("finite operands may give {}, which {} does not hold",
+                            to_text(seen.before_overflow), short_name(type)),
+                false};
+}
+
+}  // namespace assay

@@ -1,0 +1,60 @@
+// Lint: whether any operation of a model can overflow, divide by zero or leave its domain, for any
+// inputs and parameters in their ranges.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "graph/graph.h"
+#include "numeric/ranges.h"
+#include "numeric/transfer.h"
+
+namespace assay {
+
+enum class LintVerdict : std::uint8_t { safe, warning, error, unreachable };
+std::string_view to_text(LintVerdict verdict);
+
+// Values of inputs and parameters, in their ranges, for which the reference really gives NaN or an
+// infinity.
+struct LintWitness {
+  std::map<std::string, Tensor> values;
+  std::string result;  // "-inf in output y of log"
+};
+
+// A range of one input or parameter for which the operation is proved safe.
+struct LintFix {
+  std::string root;
+  Interval range;
+};
+
+struct LintNode {
+  std::string name;
+  std::string op;
+  std::string check;  // "lint.log"; of a safe node, the check that it passed
+  LintVerdict verdict = LintVerdict::safe;
+  Interval range;  // of the argument that decides
+  std::string why;
+  std::vector<std::string> cause;  // the inputs and parameters that it depends on
+  std::optional<LintWitness> witness;
+  std::optional<LintFix> fix;
+};
+
+struct LintOptions {
+  Setting setting;
+  std::uint64_t seed = 0;
+  double search_seconds = 2;  // for witnesses and fixes together; 0: none
+};
+
+struct LintResult {
+  std::vector<LintNode> nodes;  // those that something can be said about, in order
+  std::size_t checked = 0, warnings = 0;
+  std::vector<std::pair<std::string, std::string>> unknown;  // nodes without a rule, and why
+  std::vector<std::string> unused;                           // ranges for names that do not exist
+};
+
+Result<LintResult> lint(const Model& model, const Ranges& ranges, const LintOptions& options);
+
+}  // namespace assay

@@ -1,0 +1,190 @@
+#include "numeric/steps.h"
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+#include "patterns/array.h"
+#include "scalar/watch.h"
+#include "semantics/run.h"
+
+namespace assay {
+namespace {
+
+bool same(const Interval& a, const Interval& b) {
+  return a.low == b.low && a.high == b.high && !a.nan && !b.nan;
+}
+
+// Writes down the steps of one evaluation on known points. Every operand must be one of the
+// numbers seen so far, or their opposite: random points do not coincide.
+class Recorder : public Watch {
+ public:
+  explicit Recorder(std::vector<Interval> inputs) : inputs_(std::move(inputs)) {}
+
+  void applied(Operation, const Interval&, const Interval&, const Interval&) override {
+    failed_ = true;
+  }
+  void compared() override { failed_ = true; }
+  void added(const Interval& a, const Interval& b, const Interval& result) override {
+    note(Step::Kind::add, a, b, result);
+  }
+  void multiplied(const Interval& a, const Interval& b, const Interval& result) override {
+    note(Step::Kind::multiply, a, b, result);
+  }
+  void chose_larger(const Interval& a, const Interval& b, const Interval& result) override {
+    note(Step::Kind::larger, a, b, result);
+  }
+  void named_constant(const Interval& value) override { constants_.push_back(value); }
+
+  std::optional<Steps> finish(const Interval& output, ElementType type) {
+    if (failed_) return std::nullopt;
+    const auto settled = [&](const Interval& x) {
+      Array<Interval> one(Shape{1}, x);
+      return settle(type, one).intervals()->front();
+    };
+    if (!steps_.empty()) {
+      const bool plain = same(settled(results_.back()), output);
+      const bool turned = same(settled(-results_.back()), output);
+      if (!plain && !turned) return std::nullopt;
+      return Steps{steps_, {Operand::Kind::step, steps_.size() - 1, 0, !plain}};
+    }
+    const std::optional<Operand> result = find(output);
+    if (!result) return std::nullopt;
+    return Steps{{}, *result};
+  }
+
+ private:
+  std::optional<Operand> find(const Interval& x) const {
+    for (std::size_t i = 0; i < inputs_.size(); ++i) {
+      if (same(inputs_[i], x)) return Operand{Operand::Kind::input, i, 0, false};
+      if (same(inputs_[i], -x)) return Operand{Operand::Kind::input, i, 0, true};
+    }
+    for (std::size_t i = results_.size(); i-- > 0;) {
+      if (same(results_[i], x)) return Operand{Operand::Kind::step, i, 0, false};
+      if (same(results_[i], -x)) return Operand{Operand::Kind::step, i, 0, true};
+    }
+    const bool known = same(x, Interval::point(0)) ||
+                       std::any_of(constants_.begin(), constants_.end(),
+                                   [&](const Interval& c) { return same(c, x) || same(c, -x); });
+    if (known && x.low == x.high) return Operand{Operand::Kind::constant, 0, x.low, false};
+    return std::nullopt;
+  }
+
+  void note(Step::Kind kind, const Interval& a, const Interval& b, const Interval& result) {
+    const std::optional<Operand> first = find(a), second = find(b);
+    if (!first || !second) {
+      failed_ = true;
+      return;
+    }
+    steps_.push_back({kind, *first, *second});
+    results_.push_back(result);
+  }
+
+  std::vector<Interval> inputs_, results_, constants_;
+  std::vector<Step> steps_;
+  bool failed_ = false;
+};
+
+// Random points of both signs and several sizes, exact in the type.
+std::vector<double> draw_points(ElementType type, std::size_t count, std::mt19937_64& random) {
+  std::uniform_real_distribution<double> mantissa(1, 2);
+  std::uniform_int_distribution<int> exponent(-3, 5), sign(0, 1);
+  std::vector<double> points(count);
+  for (double& point : points) {
+    const double size = std::ldexp(mantissa(random), exponent(random));
+    point = make_scalar(type, sign(random) != 0 ? size : -size).real(0);
+  }
+  return points;
+}
+
+std::optional<Steps> watched(const PlannedNode& node, ElementType type,
+                             const std::vector<double>& points) {
+  std::vector<Interval> ranges;
+  for (double point : points) ranges.push_back(Interval::point(point));
+  std::vector<Value> inputs;
+  std::size_t next = 0;
+  for (const std::string& name : node.node.inputs) {
+    if (name.empty())
+      inputs.emplace_back();
+    else
+      inputs.push_back(Value::ranges(type, Shape{}, {ranges[next++]}));
+  }
+  Recorder recorder(ranges);
+  EvaluateOptions options;
+  options.reading = Reading::interval;
+  RunMemory memory;
+  std::vector<Value> outputs;
+  try {
+    const WatchScope scope(&recorder);
+    outputs = Run(options, memory).run_single(node, inputs);
+  } catch (const EvaluationError&) {
+    return std::nullopt;
+  }
+  if (outputs.size() != 1 || !outputs[0].is_tensor() || !outputs[0].intervals())
+    return std::nullopt;
+  return recorder.finish(outputs[0].intervals()->front(), type);
+}
+
+}  // namespace
+
+std::optional<Steps> find_steps(const PlannedNode& node, ElementType type, std::size_t count) {
+  std::mt19937_64 random(20201);
+  std::optional<Steps> found;
+  constexpr int kPoints = 4;
+  for (int i = 0; i < kPoints; ++i) {
+    const std::optional<Steps> steps = watched(node, type, draw_points(type, count, random));
+    if (!steps || (found && !(*found == *steps))) return std::nullopt;
+    found = steps;
+  }
+  return found;
+}
+
+std::uint32_t follow(const Steps& steps, std::span<const Cell> inputs, Forms& forms,
+                     Interval& result) {
+  std::vector<Cell> results;
+  const auto value_of = [&](const Operand& operand) -> Cell {
+    Cell cell;
+    if (operand.kind == Operand::Kind::input)
+      cell = inputs[operand.index];
+    else if (operand.kind == Operand::Kind::step)
+      cell = results[operand.index];
+    else
+      cell = {Interval::point(operand.value), forms.constant(operand.value)};
+    if (operand.negative) cell = {-cell.range, forms.negated(cell.form)};
+    return cell;
+  };
+  for (const Step& step : steps.steps) {
+    const Cell a = value_of(step.a), b = value_of(step.b);
+    Cell next;
+    switch (step.kind) {
+      case Step::Kind::add:
+        next.range = a.range + b.range;
+        next.form = forms.sum(a.form, b.form, next.range);
+        break;
+      case Step::Kind::multiply:
+        next.range = a.range * b.range;
+        next.form = forms.product(a.form, b.form, next.range);
+        break;
+      case Step::Kind::larger: {
+        next.range = max(a.range, b.range);
+        const auto zero = [](const Interval& x) { return x.low == 0 && x.high == 0; };
+        if (a.range.low >= b.range.high)
+          next.form = a.form;
+        else if (b.range.low >= a.range.high)
+          next.form = b.form;
+        else if (zero(b.range))
+          next.form = forms.larger_than_zero(a.form, next.range);
+        else if (zero(a.range))
+          next.form = forms.larger_than_zero(b.form, next.range);
+        break;
+      }
+    }
+    results.push_back(next);
+  }
+  const Cell last = value_of(steps.result);
+  const Interval narrowed = meet(result, last.range);
+  if (narrowed.has_number()) result = narrowed;
+  return last.form;
+}
+
+}  // namespace assay

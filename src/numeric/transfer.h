@@ -1,0 +1,61 @@
+// Transfers: what a node makes of abstract tensors, derived from its pattern and its own body.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "numeric/abstract.h"
+#include "numeric/applied.h"
+#include "numeric/forms.h"
+#include "patterns/call.h"
+#include "semantics/plan.h"
+
+namespace assay {
+
+struct Setting {
+  TensorMode tensors = TensorMode::partition;
+  NumberMode numbers = NumberMode::affine;
+};
+
+// A node with what is known around it.
+struct Situation {
+  const PlannedNode& node;
+  std::span<const Abstract> inputs;     // not a tensor: an input that is not given
+  std::vector<ValueType> output_types;  // as inferred
+  Setting setting;
+  Forms& forms;
+  std::vector<Applied> applied{};  // filled in by the transfer
+
+  bool present(std::size_t i) const { return i < inputs.size() && inputs[i].is_tensor(); }
+};
+
+using Outputs = std::optional<std::vector<Abstract>>;  // nothing: this transfer does not apply
+
+// Nodes whose axes run along together (ops/alignment.h): one element of a cell for all.
+Outputs transfer_aligned(Situation& s);
+// Nodes that move elements: cells are relabelled and keep their forms.
+Outputs transfer_moved(Situation& s);
+// Any node with an Interval reading, element by element; only for few elements.
+Outputs transfer_dense(Situation& s);
+// Nodes all of whose inputs are known exactly.
+Outputs transfer_exact(Situation& s);
+
+// Extents that the model leaves open are looked at as if they were this. It has many divisors, so
+// that splits and reshapes of it work.
+inline constexpr std::int64_t kOpenExtent = 840;
+// And between 1 and this where elements are counted.
+inline constexpr double kMostOpen = 0x1p16;
+// Elements along open axes together.
+inline constexpr double kMostCounted = 0x1p20;
+Shape concrete(const Dims& dims);
+bool is_open(const Dims& dims);
+
+// Numbers that a tensor may hold more cells than.
+std::int64_t most_cells(TensorMode mode);
+
+// Runs the node in the Interval reading and notes what its body applies; nothing if it says
+// "unknown". Throws EvaluationError.
+std::optional<std::vector<Value>> run_watched(Situation& s, std::span<const Value> inputs);
+
+}  // namespace assay

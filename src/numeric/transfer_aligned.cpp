@@ -1,0 +1,416 @@
+// Aligned nodes: the catalogue's own Interval reading, on tensors with one element for each cell.
+#include <algorithm>
+#include <map>
+
+#include "numeric/steps.h"
+#include "numeric/transfer.h"
+#include "ops/alignment.h"
+#include "patterns/array.h"
+#include "patterns/window.h"
+#include "scalar/watch.h"
+#include "semantics/evaluator.h"
+
+namespace assay {
+namespace {
+
+constexpr std::int64_t kMostRow = 1 << 16;
+constexpr std::int64_t kMostCompact = 1 << 22;
+
+// What is known of the axes that go by one letter.
+struct Axis {
+  std::int64_t extent = 1;
+  bool open = false;
+  std::vector<std::int64_t> cuts;
+  bool row = false, window = false;
+  std::int64_t compact = 1;  // extent in the compact tensors
+  bool padded = false;       // of an open window axis: zeros may lie around the elements
+};
+
+class Compaction {
+ public:
+  Compaction(Situation& s, Alignment alignment) : s_(&s), alignment_(std::move(alignment)) {}
+
+  Outputs run() {
+    if (!read_axes() || !settle_axes()) return std::nullopt;
+    std::vector<Value> inputs;
+    for (std::size_t i = 0; i < s_->inputs.size(); ++i) inputs.push_back(compact(i));
+    std::optional<std::vector<Value>> values;
+    try {
+      values = evaluate(inputs);
+    } catch (const EvaluationError&) {  // an operator that is particular about extents
+      return std::nullopt;
+    }
+    if (!values || !(*values)[0].is_tensor()) return std::nullopt;
+    std::optional<Abstract> first = restored((*values)[0]);
+    if (!first) return std::nullopt;
+    if (alignment_.elementwise) attach_forms(*first);
+    std::vector<Abstract> outputs = {*std::move(first)};
+    for (std::size_t i = 1; i < s_->output_types.size(); ++i)
+      outputs.push_back(anything(s_->output_types[i]));
+    return outputs;
+  }
+
+ private:
+  const Dims& dims(std::size_t i) const { return *s_->inputs[i].type.dims; }
+  bool broadcast(std::size_t i, std::size_t d) const { return dims(i)[d].value == 1; }
+
+  bool read_axes();
+  bool settle_axes();
+  bool settle_windows();
+  void settle_counts();
+  Cuts cuts_of(std::size_t i) const;
+  Value compact(std::size_t i) const;
+  std::optional<std::vector<Value>> evaluate(std::span<const Value> inputs);
+  std::optional<Abstract> restored(const Value& value) const;
+  std::vector<Cell> operand(std::size_t i, const Abstract& output);
+  void attach_forms(Abstract& output);
+
+  Situation* s_;
+  Alignment alignment_;
+  std::map<int, Axis> axes_;
+  std::optional<Counts> counts_;
+};
+
+// The cuts of all tensors along a letter, united. The elements of an exact operand of a contraction
+// all count.
+bool Compaction::read_axes() {
+  const bool contraction = !alignment_.rows.empty() && !alignment_.countable;
+  for (std::size_t i = 0; i < s_->inputs.size(); ++i) {
+    if (!s_->present(i)) continue;
+    const Abstract& x = s_->inputs[i];
+    if (alignment_.inputs[i].size() != x.rank()) return false;
+    if (!x.exact.defined() && x.cells.empty()) return false;
+    Cuts cuts = natural_cuts(x, s_->setting.tensors);
+    if (x.exact.defined() && contraction && s_->setting.tensors != TensorMode::smash)
+      for (std::size_t d = 0; d < cuts.size(); ++d) cuts[d] = every_position(dims(i)[d].value);
+    for (std::size_t d = 0; d < x.rank(); ++d) {
+      Axis& axis = axes_[alignment_.inputs[i][d]];
+      if (broadcast(i, d)) continue;
+      const Dim& extent = dims(i)[d];
+      if (extent.known() && extent.value == 0) return false;
+      if (extent.known()) axis.extent = std::max(axis.extent, extent.value);
+      axis.open = axis.open || !extent.known();
+      axis.cuts = united(axis.cuts, cuts[d]);
+    }
+  }
+  for (auto& [letter, axis] : axes_) {
+    if (axis.extent > 1) axis.open = false;  // the others are that, or 1
+    if (axis.open) axis.cuts.clear();
+  }
+  return true;
+}
+
+bool Compaction::settle_axes() {
+  for (int letter : alignment_.rows) axes_[letter].row = true;
+  for (int letter : alignment_.windows) {
+    axes_[letter].window = true;
+    axes_[letter].cuts.clear();
+  }
+  for (auto& [letter, axis] : axes_) {
+    if (!axis.row || alignment_.countable) continue;
+    if (axis.open || axis.extent > kMostRow) return false;
+    axis.cuts = every_position(axis.extent);
+  }
+  // Too many cells: the longest parallel axis is taken as one.
+  for (;;) {
+    std::int64_t cells = 1;
+    Axis* longest = nullptr;
+    for (int letter : alignment_.output) {
+      Axis& axis = axes_[letter];
+      const auto own = static_cast<std::int64_t>(axis.cuts.size()) + 1;
+      cells *= own;
+      const bool fixed = axis.row && !alignment_.countable;
+      if (!fixed && own > 1 && (!longest || axis.cuts.size() > longest->cuts.size()))
+        longest = &axis;
+    }
+    if (cells <= most_cells(s_->setting.tensors) || !longest) break;
+    longest->cuts.clear();
+  }
+  if (alignment_.countable) settle_counts();
+  for (auto& [letter, axis] : axes_) axis.compact = static_cast<std::int64_t>(axis.cuts.size()) + 1;
+  return settle_windows();
+}
+
+// Only one axis of a row keeps its cuts, so that the order of axes in a row does not matter.
+void Compaction::settle_counts() {
+  Axis* cut = nullptr;
+  double others = 1, least_others = 1;
+  for (int letter : alignment_.rows) {
+    Axis& axis = axes_[letter];
+    if (!axis.cuts.empty() && (!cut || axis.cuts.size() > cut->cuts.size())) cut = &axis;
+  }
+  for (int letter : alignment_.rows) {
+    Axis& axis = axes_[letter];
+    if (&axis == cut) continue;
+    axis.cuts.clear();
+    others = std::min(others * (axis.open ? kMostOpen : static_cast<double>(axis.extent)), 0x1p62);
+    least_others *= axis.open ? 1 : static_cast<double>(axis.extent);
+  }
+  bool open = false;
+  for (int letter : alignment_.rows) open = open || axes_[letter].open;
+  if (open) others = std::max(std::min(others, kMostCounted), least_others);
+  counts_.emplace();
+  const std::size_t cells = cut ? cut->cuts.size() + 1 : 1;
+  for (std::size_t c = 0; c < cells; ++c) {
+    const std::int64_t begin = !cut || c == 0 ? 0 : cut->cuts[c - 1];
+    const std::int64_t end = !cut ? 1 : c + 1 == cells ? cut->extent : cut->cuts[c];
+    const auto length = static_cast<double>(end - begin);
+    counts_->of.emplace_back(length * least_others, length * others);
+    counts_->most += length * others;
+  }
+  const bool single = std::all_of(counts_->of.begin(), counts_->of.end(),
+                                  [](const auto& count) { return count.second == 1; });
+  if (single) counts_.reset();
+}
+
+// A window touches the border or it does not: a short axis with the same remainder has every kind
+// of window that the long one has. Of an open axis, elements and zeros around them may mix anyhow.
+bool Compaction::settle_windows() {
+  if (alignment_.windows.empty()) return true;
+  const Site site(s_->node.node, s_->node.found.schema->since_version);
+  const std::size_t spatial = alignment_.windows.size();
+  WindowAttributes a = window_attributes(site, spatial);
+  if (a.kernel.empty() && s_->present(1)) {
+    const Dims& w = dims(1);
+    for (std::size_t d = 2; d < w.size(); ++d) {
+      if (!w[d].known()) return false;
+      a.kernel.push_back(w[d].value);
+    }
+  }
+  if (a.kernel.size() != spatial || !in_window_limits(a)) return false;
+  for (std::size_t d = 0; d < spatial; ++d) {
+    Axis& axis = axes_[alignment_.windows[d]];
+    const std::int64_t stride = d < a.strides.size() ? a.strides[d] : 1;
+    const std::int64_t dilation = d < a.dilations.size() ? a.dilations[d] : 1;
+    const std::int64_t reach = dilation * (a.kernel[d] - 1) + 1;
+    std::int64_t pads = 0;
+    for (std::int64_t pad : a.pads) pads = std::max(pads, pad);
+    const std::int64_t enough = 2 * (reach + pads) + stride;
+    if (axis.open) {
+      axis.padded = true;
+      axis.compact = enough;
+    } else if (axis.extent > enough + stride) {
+      axis.compact = enough + (axis.extent - enough) % stride;
+    } else {
+      axis.compact = axis.extent;
+    }
+  }
+  return true;
+}
+
+Cuts Compaction::cuts_of(std::size_t i) const {
+  Cuts cuts;
+  for (std::size_t d = 0; d < dims(i).size(); ++d) {
+    const Axis& axis = axes_.at(alignment_.inputs[i][d]);
+    cuts.push_back(broadcast(i, d) ? std::vector<std::int64_t>{} : axis.cuts);
+  }
+  return cuts;
+}
+
+Value Compaction::compact(std::size_t i) const {
+  if (!s_->present(i)) return {};
+  const Abstract& x = s_->inputs[i];
+  const bool unread = std::any_of(alignment_.inputs[i].begin(), alignment_.inputs[i].end(),
+                                  [](int letter) { return letter >= kUnread; });
+  if (unread && x.exact.defined()) return x.exact;
+  const Cuts cuts = cuts_of(i);
+  Shape shape = cells_of(cuts);
+  if (x.exact.defined() && shape == x.exact.shape() &&
+      std::none_of(alignment_.inputs[i].begin(), alignment_.inputs[i].end(),
+                   [&](int letter) { return axes_.at(letter).window; }))
+    return x.exact;
+  const std::vector<Cell> cells = regrid(x, cuts);
+  bool padded = false;
+  Shape wide = shape;
+  for (std::size_t d = 0; d < shape.size(); ++d) {
+    const Axis& axis = axes_.at(alignment_.inputs[i][d]);
+    if (axis.window) wide[d] = axis.compact;
+    padded = padded || axis.padded;
+  }
+  const std::vector<std::int64_t> steps = broadcast_strides(shape, wide);
+  std::vector<Interval> ranges(static_cast<std::size_t>(element_count(wide)));
+  std::vector<std::int64_t> index(wide.size());
+  for (Interval& range : ranges) {
+    std::int64_t at = 0;
+    for (std::size_t d = 0; d < wide.size(); ++d) at += index[d] * steps[d];
+    range = cells[static_cast<std::size_t>(at)].range;
+    if (padded) range = hull(range, Interval::point(0));
+    for (std::size_t d = wide.size(); d-- > 0;) {
+      if (++index[d] < wide[d]) break;
+      index[d] = 0;
+    }
+  }
+  return Value::ranges(x.type.element, wide, std::move(ranges));
+}
+
+std::optional<std::vector<Value>> Compaction::evaluate(std::span<const Value> inputs) {
+  std::int64_t work = 1;
+  for (const auto& [letter, axis] : axes_) work = std::min(work * axis.compact, kMostCompact * 64);
+  if (work > kMostCompact * 16) return std::nullopt;
+  if (!counts_) return run_watched(*s_, inputs);
+  const CountsScope scope(*counts_);
+  return run_watched(*s_, inputs);
+}
+
+// The output's cells; along a window, all results are one.
+std::optional<Abstract> Compaction::restored(const Value& value) const {
+  const ValueType& type = s_->output_types[0];
+  Abstract grid;
+  grid.type = ValueType::tensor(value.type(), to_dims(value.shape()));
+  if (value.shape().size() != alignment_.output.size()) return std::nullopt;
+  Cuts kept(value.shape().size());
+  Abstract result;
+  result.type = type;
+  for (std::size_t d = 0; d < kept.size(); ++d) {
+    const auto found = axes_.find(alignment_.output[d]);
+    const std::int64_t expected = found == axes_.end() ? 1 : found->second.compact;
+    const bool window = found != axes_.end() && found->second.window;
+    if (!window && value.shape()[d] != expected) return std::nullopt;
+    if (!window && value.shape()[d] > 1) kept[d] = every_position(value.shape()[d]);
+    const bool open = !type.dims || !(*type.dims)[d].known();
+    result.cuts.push_back(window || found == axes_.end() || open ? std::vector<std::int64_t>{}
+                                                                 : found->second.cuts);
+    if (result.cuts.back().empty()) kept[d].clear();
+  }
+  grid.cuts.resize(kept.size());
+  const std::vector<Interval> elements = load<Interval>(value).data;
+  if (elements.empty()) return std::nullopt;
+  for (std::size_t d = 0; d < kept.size(); ++d) grid.cuts[d] = every_position(value.shape()[d]);
+  for (const Interval& element : elements) grid.cells.push_back({element});
+  result.cells = regrid(grid, kept);
+  if (!type.dims) {
+    result.cuts.clear();
+    result.cells = {{hull_of(grid)}};
+  }
+  return result;
+}
+
+// The cells of an input as the output's grid sees them, with forms that speak of its index.
+std::vector<Cell> Compaction::operand(std::size_t i, const Abstract& output) {
+  const std::size_t rank = dims(i).size(), behind = output.cuts.size() - rank;
+  IndexMap through;
+  Cuts own(output.cuts.size());
+  for (std::size_t d = 0; d < rank; ++d) {
+    const std::size_t to = behind + d;
+    through.push_back(broadcast(i, d) ? AxisRead{} : AxisRead{static_cast<int>(to), 1, 0});
+    if (!broadcast(i, d)) own[to] = output.cuts[to];
+  }
+  const Cuts narrow(own.begin() + static_cast<std::ptrdiff_t>(behind), own.end());
+  std::vector<Cell> cells = regrid(s_->inputs[i], narrow);
+  for (Cell& cell : cells) {
+    const bool fixed = cell.range.low == cell.range.high && !cell.range.nan;
+    cell.form =
+        fixed ? s_->forms.constant(cell.range.low) : s_->forms.seen_through(cell.form, through);
+  }
+  const Shape to = cells_of(output.cuts);
+  const std::vector<std::int64_t> steps = broadcast_strides(cells_of(own), to);
+  std::vector<Cell> all;
+  std::vector<std::int64_t> index(to.size());
+  for (std::size_t c = 0; c < output.cells.size(); ++c) {
+    std::int64_t at = 0;
+    for (std::size_t d = 0; d < to.size(); ++d) at += index[d] * steps[d];
+    all.push_back(cells[static_cast<std::size_t>(at)]);
+    for (std::size_t d = to.size(); d-- > 0;) {
+      if (++index[d] < to[d]) break;
+      index[d] = 0;
+    }
+  }
+  return all;
+}
+
+void Compaction::attach_forms(Abstract& output) {
+  if (s_->setting.numbers != NumberMode::affine || !output.real() || !output.type.dims) return;
+  std::vector<std::size_t> given;
+  for (std::size_t i = 0; i < s_->inputs.size(); ++i) {
+    if (!s_->present(i)) continue;
+    if (s_->inputs[i].type.element != output.type.element) return;
+    given.push_back(i);
+  }
+  const std::optional<Steps> steps = find_steps(s_->node, output.type.element, given.size());
+  if (!steps) return;
+  std::vector<std::vector<Cell>> operands;
+  for (std::size_t i : given) operands.push_back(operand(i, output));
+  const RoundingScope scope(rounding_of(output.type.element));
+  std::vector<Cell> point(operands.size());
+  for (std::size_t c = 0; c < output.cells.size(); ++c) {
+    for (std::size_t k = 0; k < operands.size(); ++k) point[k] = operands[k][c];
+    output.cells[c].form = follow(*steps, point, s_->forms, output.cells[c].range);
+  }
+}
+
+// A call on tensors of the right shapes whose elements do not count, to ask about axes.
+Value stand_in(const Abstract& x) {
+  if (!x.is_tensor()) return {};
+  if (x.exact.defined()) return x.exact;
+  Shape shape(x.rank(), 1);
+  return Value::ranges(x.type.element, shape, {Interval::everything()});
+}
+
+class NoGraphs : public GraphEvaluator {
+ public:
+  std::vector<Value> run_subgraph(const Call&, const Graph&, std::span<const Value>,
+                                  std::int64_t) override {
+    throw InexactDecision("a graph inside of a node");
+  }
+  std::vector<Value> run_function(const Call&, const Graph&, std::span<const Value>) override {
+    throw InexactDecision("a graph inside of a node");
+  }
+  Graph surroundings() const override { return {}; }
+  std::uint64_t seed() const override { return 0; }
+};
+
+}  // namespace
+
+namespace {
+
+// Where a rank is unknown, a body on single elements still says what becomes of any element.
+Outputs transfer_unranked(Situation& s) {
+  if (s.node.found.entry->meaning.pattern != Pattern::elementwise || s.output_types.empty() ||
+      !s.output_types[0].is_tensor())
+    return std::nullopt;
+  std::vector<Abstract> single;
+  for (const Abstract& input : s.inputs) {
+    if (!input.is_tensor()) {
+      single.emplace_back();
+      continue;
+    }
+    const Interval all = hull_of(input);
+    if (!all.has_number() && !all.nan) return std::nullopt;
+    single.push_back(uniform(ValueType::tensor(input.type.element, Dims{}), all));
+  }
+  Situation inner{
+      s.node, single, {ValueType::tensor(s.output_types[0].element, Dims{})}, s.setting, s.forms};
+  inner.setting.numbers = NumberMode::interval;
+  const Outputs found = transfer_aligned(inner);
+  s.applied = std::move(inner.applied);
+  if (!found) return std::nullopt;
+  return std::vector<Abstract>{uniform(s.output_types[0], hull_of(found->front()))};
+}
+
+}  // namespace
+
+Outputs transfer_aligned(Situation& s) {
+  std::vector<Value> inputs;
+  for (const Abstract& input : s.inputs) {
+    if (input.is_tensor() && !input.ranked()) return transfer_unranked(s);
+    inputs.push_back(stand_in(input));
+  }
+  if (s.output_types.empty() || !s.output_types[0].is_tensor()) return std::nullopt;
+  Site site(s.node.node, s.node.found.schema->since_version);
+  for (const Value& input : inputs)
+    site.inputs.push_back(
+        {input.present(), input.present() ? input.value_type() : ValueType{}, {}, {}});
+  site.values = inputs;
+  NoGraphs nobody;
+  const Call call{site, Reading::interval, inputs, s.output_types, {}, nobody};
+  std::optional<Alignment> alignment;
+  try {
+    alignment = align(*s.node.found.entry, call);
+  } catch (const InexactDecision&) {
+    return std::nullopt;
+  }
+  if (!alignment) return std::nullopt;
+  return Compaction(s, *std::move(alignment)).run();
+}
+
+}  // namespace assay

@@ -1,0 +1,51 @@
+// Alignment: which axes of a node's inputs and outputs run along together. Along such an axis the
+// node does the same thing over and over, so a range analysis may look at one element for many.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "ops/operator.h"
+
+namespace assay {
+
+// Letters from here on are of axes whose elements are not aligned with anything: a list of axes,
+// or an input of which only the type counts. Such an input is taken as it is.
+inline constexpr int kUnread = 2000;
+
+struct Alignment {
+  // The letter of each axis, as in an einsum; inputs broadcast along axes of extent 1.
+  std::vector<std::vector<int>> inputs;
+  std::vector<int> output;  // only the first output is looked at
+  // Letters along which elements depend on each other.
+  std::vector<int> rows;
+  // Whether an element along a row may stand for several: the body treats all elements alike and
+  // joins them by the reductions of scalar/sequences.h only (scalar/watch.h, Counts).
+  bool countable = false;
+  // Letters of axes along which a window slides: the output's extent is another than the input's.
+  std::vector<int> windows;
+  bool elementwise = false;  // the body is a function of single elements
+};
+
+// How axes run, for entries to name. Nothing where the axes are not such, or not known. Elements of
+// inputs are looked at only where they are axes.
+std::optional<Alignment> align_batch_norm(const Call& call);
+std::optional<Alignment> align_convolution(const Call& call);
+std::optional<Alignment> align_countable_row(const Call& call);
+std::optional<Alignment> align_first_alone(const Call& call);
+std::optional<Alignment> align_gemm(const Call& call);
+std::optional<Alignment> align_global_pool(const Call& call);
+std::optional<Alignment> align_instance_norm(const Call& call);
+std::optional<Alignment> align_layer_norm(const Call& call);
+std::optional<Alignment> align_matmul(const Call& call);
+std::optional<Alignment> align_norm_row(const Call& call);
+std::optional<Alignment> align_ordered_row(const Call& call);
+std::optional<Alignment> align_place_in_row(const Call& call);
+std::optional<Alignment> align_pool(const Call& call);
+std::optional<Alignment> align_running(const Call& call);
+
+// By what the entry says, else by its pattern.
+std::optional<Alignment> align(const Operator& entry, const Call& call);
+
+}  // namespace assay

@@ -1,0 +1,71 @@
+// Watch: someone who sees what bodies do with intervals, step by step.
+#pragma once
+
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "scalar/interval.h"
+
+namespace assay {
+
+class Watch {
+ public:
+  virtual ~Watch() = default;
+  // A function was applied. `b` is no number for a function of one argument.
+  virtual void applied(Operation function, const Interval& a, const Interval& b,
+                       const Interval& result) = 0;
+  virtual void added(const Interval& a, const Interval& b, const Interval& result) = 0;
+  virtual void multiplied(const Interval& a, const Interval& b, const Interval& result) = 0;
+  virtual void chose_larger(const Interval& a, const Interval& b, const Interval& result) = 0;
+  virtual void named_constant(const Interval& value) = 0;
+  // Or rounded to whole numbers, taken the size of, joined.
+  virtual void compared() = 0;
+};
+
+// That of this thread; null outside every scope.
+Watch* watch();
+
+class WatchScope {
+ public:
+  explicit WatchScope(Watch* watch);
+  ~WatchScope();
+  WatchScope(const WatchScope&) = delete;
+  WatchScope& operator=(const WatchScope&) = delete;
+
+ private:
+  Watch* before_;
+};
+
+// For the part of a body whose operations cannot fail, by a relation between their operands that
+// ranges do not show (x - max(x) is not positive), or by a guard around them.
+template <class S, class Body>
+auto guarded(Body&& body) {
+  if constexpr (std::is_same_v<S, Interval>) {
+    const WatchScope nobody(nullptr);
+    return std::forward<Body>(body)();
+  } else {
+    return std::forward<Body>(body)();
+  }
+}
+
+// How many elements each element of a row stands for, as the lowest and the highest count. While
+// one is set, reductions of as many intervals as there are counts take them so.
+struct Counts {
+  std::vector<std::pair<double, double>> of;
+  double most = 0;  // elements altogether
+};
+const Counts* counts();
+
+class CountsScope {
+ public:
+  explicit CountsScope(const Counts& counts);
+  ~CountsScope();
+  CountsScope(const CountsScope&) = delete;
+  CountsScope& operator=(const CountsScope&) = delete;
+
+ private:
+  const Counts* before_;
+};
+
+}  // namespace assay

@@ -1,0 +1,222 @@
+// Bugs that people really write, each with its repaired twin.
+#include "numeric/lint.h"
+
+#include <gtest/gtest.h>
+
+#include "semantics/models.h"
+
+namespace assay {
+namespace {
+
+Ranges inputs(std::vector<std::pair<std::string, std::pair<double, double>>> given) {
+  Ranges result;
+  for (const auto& [name, range] : given)
+    result.inputs.push_back({name, {{range.first, range.second}}});
+  return result;
+}
+
+LintResult run(const Model& m, const Ranges& given = {}, double seconds = 0) {
+  LintOptions options;
+  options.search_seconds = seconds;
+  const Result<LintResult> result = lint(m, given, options);
+  EXPECT_TRUE(result.has_value());
+  return *result;
+}
+
+// The node that makes `value`.
+LintVerdict verdict(const LintResult& result, const std::string& value) {
+  for (const LintNode& found : result.nodes)
+    if (found.name == "make_" + value) return found.verdict;
+  ADD_FAILURE() << value << " was not checked";
+  return LintVerdict::unreachable;
+}
+
+NamedTensor scalar(std::string name, double value) {
+  return {std::move(name), make_scalar(ElementType::f32, value), {}, {}};
+}
+
+TEST(Lint, LogOfASoftmax) {
+  const auto loss = [](const char* first, std::vector<Node> rest) {
+    std::vector<Node> nodes = {node(first, {"x"}, {"p"}, {attribute("axis", -1)})};
+    nodes.insert(nodes.end(), rest.begin(), rest.end());
+    return model(nodes, {f32("x", {Dim::named("n"), 10})}, {untyped(nodes.back().outputs[0])});
+  };
+  const Model hand_written = loss("Softmax", {node("Log", {"p"}, {"y"})});
+  EXPECT_EQ(verdict(run(hand_written, inputs({{"x", {-200, 200}}})), "y"), LintVerdict::warning);
+  EXPECT_EQ(verdict(run(hand_written), "y"), LintVerdict::warning);
+  EXPECT_EQ(verdict(run(hand_written, inputs({{"x", {-1, 1}}})), "y"), LintVerdict::safe);
+  EXPECT_EQ(run(loss("LogSoftmax", {})).warnings, 0);
+}
+
+TEST(Lint, ExpOfLogits) {
+  const Model bare = model({node("Exp", {"x"}, {"y"})}, {f32("x", {4})}, {untyped("y")});
+  EXPECT_EQ(verdict(run(bare), "y"), LintVerdict::warning);
+  EXPECT_EQ(verdict(run(bare, inputs({{"x", {-1000, 88}}})), "y"), LintVerdict::safe);
+  const Model clipped =
+      model({node("Clip", {"x", "low", "high"}, {"c"}), node("Exp", {"c"}, {"y"})}, {f32("x", {4})},
+            {untyped("y")}, {scalar("low", -80), scalar("high", 80)});
+  EXPECT_EQ(verdict(run(clipped), "y"), LintVerdict::safe);
+}
+
+TEST(Lint, ClippedProbability) {
+  const auto clipped = [](double low) {
+    return model({node("Sigmoid", {"x"}, {"p"}), node("Clip", {"p", "low", "high"}, {"c"}),
+                  node("Log", {"c"}, {"y"})},
+                 {f32("x", {3, 2})}, {untyped("y")}, {scalar("low", low), scalar("high", 1)});
+  };
+  EXPECT_EQ(verdict(run(clipped(0)), "y"), LintVerdict::warning);
+  EXPECT_EQ(verdict(run(clipped(1e-7)), "y"), LintVerdict::safe);
+}
+
+// Constants fold in the graph's own type: 1 + 1e-10 is 1 in float32.
+TEST(Lint, EpsilonThatVanishes) {
+  const auto loss = [](double epsilon) {
+    return model({node("Sigmoid", {"x"}, {"p"}), node("Add", {"one", "e"}, {"almost"}),
+                  node("Sub", {"almost", "p"}, {"q"}), node("Log", {"q"}, {"y"})},
+                 {f32("x", {5})}, {untyped("y")}, {scalar("one", 1), scalar("e", epsilon)});
+  };
+  EXPECT_EQ(verdict(run(loss(1e-10)), "y"), LintVerdict::warning);
+  EXPECT_EQ(verdict(run(loss(1e-3)), "y"), LintVerdict::safe);
+}
+
+TEST(Lint, VarianceBelowZero) {
+  const auto deviation = [](bool repaired) {
+    std::vector<Node> nodes = {
+        node("Mul", {"x", "x"}, {"xx"}), node("ReduceMean", {"xx", "axes"}, {"mean_of_squares"}),
+        node("ReduceMean", {"x", "axes"}, {"mean"}), node("Mul", {"mean", "mean"}, {"square"}),
+        node("Sub", {"mean_of_squares", "square"}, {"v"})};
+    if (repaired) nodes.push_back(node("Relu", {"v"}, {"w"}));
+    nodes.push_back(node("Sqrt", {repaired ? "w" : "v"}, {"y"}));
+    return model(nodes, {f32("x", {8, 4})}, {untyped("y")}, {integers("axes", {0})});
+  };
+  EXPECT_EQ(verdict(run(deviation(false), inputs({{"x", {0, 100}}})), "y"), LintVerdict::warning);
+  EXPECT_EQ(verdict(run(deviation(true), inputs({{"x", {0, 100}}})), "y"), LintVerdict::safe);
+}
+
+TEST(Lint, DivisionByASum) {
+  const auto shares = [](double epsilon) {
+    return model({node("ReduceSum", {"x"}, {"s"}), node("Add", {"s", "e"}, {"t"}),
+                  node("Div", {"x", "t"}, {"y"})},
+                 {f32("x", {Dim(), 3})}, {untyped("y")}, {scalar("e", epsilon)});
+  };
+  const Ranges given = inputs({{"x", {0, 1}}});
+  EXPECT_EQ(verdict(run(shares(0), given), "y"), LintVerdict::warning);
+  EXPECT_EQ(verdict(run(shares(0.01), given), "y"), LintVerdict::safe);
+}
+
+// A denominator of a square and an epsilon: x·x is not negative.
+TEST(Lint, SquarePlusEpsilon) {
+  const Model m = model({node("Mul", {"x", "x"}, {"xx"}), node("Add", {"xx", "e"}, {"t"}),
+                         node("Sqrt", {"t"}, {"r"}), node("Div", {"x", "r"}, {"y"})},
+                        {f32("x", {3})}, {untyped("y")}, {scalar("e", 1e-6)});
+  const LintResult result = run(m, inputs({{"x", {-5, 5}}}));
+  EXPECT_EQ(verdict(result, "r"), LintVerdict::safe);
+  EXPECT_EQ(verdict(result, "y"), LintVerdict::safe);
+}
+
+TEST(Lint, IntegersDividedByZero) {
+  const Model m =
+      model({node("Div", {"a", "b"}, {"y"})}, {i64("a", {2}), i64("b", {2})}, {untyped("y")});
+  EXPECT_EQ(verdict(run(m, inputs({{"b", {0, 3}}})), "y"), LintVerdict::warning);
+  EXPECT_EQ(verdict(run(m, inputs({{"b", {1, 3}}})), "y"), LintVerdict::safe);
+}
+
+TEST(Lint, OverflowOfAProductInHalfPrecision) {
+  const auto square = [](ElementType type) {
+    return model({node("Mul", {"x", "x"}, {"y"})},
+                 {{"x", ValueType::tensor(type, Dims{4}), {}, {}}}, {untyped("y")});
+  };
+  const Ranges given = inputs({{"x", {0, 1000}}});
+  EXPECT_EQ(run(square(ElementType::f16), given).warnings, 1);
+  EXPECT_EQ(run(square(ElementType::f32), given).warnings, 0);
+  EXPECT_EQ(run(square(ElementType::f16)).warnings, 0) << "nothing is known but the type";
+}
+
+TEST(Lint, LoopsUntilNothingChanges) {
+  const auto halves = [](double factor) {
+    const auto body =
+        graph({node("Mul", {"state", "factor"}, {"next"}), node("Identity", {"go"}, {"go_on"})},
+              {i64("i", {}), boolean("go"), untyped("state")}, {boolean("go_on"), untyped("next")});
+    return model({node("Loop", {"n", "", "x"}, {"last"}, {{"body", body}}),
+                  node("Add", {"last", "one"}, {"t"}), node("Log", {"t"}, {"y"})},
+                 {f32("x", {2})}, {untyped("y")},
+                 {integer("n", 100), scalar("factor", factor), scalar("one", 1)});
+  };
+  const Ranges given = inputs({{"x", {0, 1}}});
+  EXPECT_EQ(verdict(run(halves(0.5), given), "y"), LintVerdict::safe);
+  EXPECT_EQ(verdict(run(halves(-2), given), "y"), LintVerdict::warning);
+}
+
+TEST(Lint, BranchesThatAreNeverTaken) {
+  const auto log_of = [](const char* x) {
+    return graph({node("Log", {x}, {"l"})}, {}, {untyped("l")});
+  };
+  const auto identity = graph({node("Identity", {"x"}, {"k"})}, {}, {untyped("k")});
+  Model m = model({branch({"y"}, identity, log_of("x"))}, {f32("x", {2})}, {untyped("y")});
+  m.graph.initializers.push_back({"c", make_scalar(ElementType::boolean, 1), {}, {}});
+  const LintResult result = run(m);
+  ASSERT_EQ(result.nodes.size(), 1);
+  EXPECT_EQ(result.nodes[0].verdict, LintVerdict::unreachable);
+}
+
+TEST(Lint, NamesWhatItDoesNotKnow) {
+  Node strange = node("Strange", {"x"}, {"u"});
+  strange.domain = "nobody.knows";
+  Model m = model({strange, node("Log", {"u"}, {"y"})}, {f32("x", {2})}, {untyped("y")});
+  m.opsets["nobody.knows"] = 1;
+  const LintResult result = run(m);
+  ASSERT_EQ(result.unknown.size(), 2);
+  EXPECT_EQ(result.unknown[0].first, "make_u");
+}
+
+TEST(Lint, WitnessesAreReal) {
+  const Model m = model({node("Log", {"x"}, {"y"})}, {f32("x", {2, 3})}, {untyped("y")});
+  const LintResult result = run(m, inputs({{"x", {0, 4}}}), 30);
+  ASSERT_EQ(result.nodes.size(), 1);
+  EXPECT_EQ(result.nodes[0].verdict, LintVerdict::error);
+  ASSERT_TRUE(result.nodes[0].witness.has_value());
+  EXPECT_EQ(result.nodes[0].witness->result, "-inf in y");
+  ASSERT_TRUE(result.nodes[0].fix.has_value());
+  EXPECT_EQ(run(m, inputs({{"x", {result.nodes[0].fix->range.low, 4}}})).warnings, 0);
+}
+
+TEST(Lint, ParametersKeepTheirValuesUnlessNamed) {
+  const Model m = model({node("Add", {"x", "w"}, {"s"}), node("Log", {"s"}, {"y"})},
+                        {f32("x", {2})}, {untyped("y")}, {reals("w", {3, 4})});
+  Ranges given = inputs({{"x", {-2, 2}}});
+  EXPECT_EQ(verdict(run(m, given), "y"), LintVerdict::safe);
+  given.parameters = {{"*", {{0, 1}}}};
+  const LintResult result = run(m, given);
+  EXPECT_EQ(verdict(result, "y"), LintVerdict::warning);
+  EXPECT_EQ(result.nodes[0].cause, (std::vector<std::string>{"x", "w"}));
+}
+
+TEST(Lint, RangesAreReadAsTheContractSays) {
+  const auto parsed = parse_ranges(
+      R"({"inputs": {"x": [0, 1], "q": [[0, 255], null]}, "parameters": {"w*": [null, 2]}})", "r");
+  ASSERT_TRUE(parsed.has_value());
+  EXPECT_EQ(parsed->inputs[1].ranges.size(), 2);
+  EXPECT_FALSE(parsed->parameters[0].ranges[0].low.has_value());
+  for (const char* wrong : {"[", "[1]", R"({"input": {}})", R"({"inputs": {"x": [2, 1]}})",
+                            R"({"inputs": {"x": [1]}})", R"({"inputs": {"x": ["a", 1]}})"}) {
+    const auto refused = parse_ranges(wrong, "r.json");
+    ASSERT_FALSE(refused.has_value()) << wrong;
+    EXPECT_EQ(refused.error().kind, "usage");
+    EXPECT_NE(refused.error().message.find("r.json"), std::string::npos);
+  }
+}
+
+TEST(Lint, NamesBeatGlobsAndScalarsAreUnbounded) {
+  Model m = model({node("Add", {"w1", "w2"}, {"y"})}, {f32("x", {2})}, {untyped("y")},
+                  {reals("w1", {1}), scalar("w2", 1)});
+  Ranges given;
+  given.parameters = {{"*", {{0, 1}}}, {"w1", {{5, 6}}}, {"nobody", {{0, 1}}}};
+  const Roots roots = apply_ranges(m, given);
+  ASSERT_EQ(roots.roots.size(), 2);
+  EXPECT_EQ(roots.roots[1].name, "w1");
+  EXPECT_EQ(roots.roots[1].range.low, 5);
+  EXPECT_EQ(roots.unused, std::vector<std::string>{"nobody"});
+}
+
+}  // namespace
+}  // namespace assay

@@ -1,0 +1,178 @@
+// TensorFlow graphs as models: names, inputs, loops, branches, what nobody knows.
+#include "semantics/import_tensorflow.h"
+
+#include <algorithm>
+
+#include <gtest/gtest.h>
+
+#include "formats/tensorflow_read.h"
+#include "graph/order.h"
+#include "graph/origin.h"
+#include "semantics/evaluator.h"
+
+namespace assay {
+namespace {
+
+std::string node(const std::string& name, const std::string& op, const std::string& inputs = "",
+                 const std::string& attributes = "", const std::string& type = "DT_FLOAT") {
+  std::string text = "node { name: \"" + name + "\" op: \"" + op + "\" ";
+  for (std::size_t at = 0; at < inputs.size();) {
+    const std::size_t end = std::min(inputs.find(' ', at), inputs.size());
+    text += "input: \"" + inputs.substr(at, end - at) + "\" ";
+    at = end + 1;
+  }
+  return text + "attr { key: \"T\" value { type: " + type + " } } " + attributes + "}\n";
+}
+
+std::string placeholder(const std::string& name, const std::string& op = "Placeholder") {
+  return node(
+      name, op, "",
+      "attr { key: \"dtype\" value { type: DT_FLOAT } } attr { key: \"shape\" value { shape { "
+      "dim { size: 2 } } } }");
+}
+
+Model import(const std::string& text) {
+  auto graph = parse_tensorflow(text, TensorflowForm::text, "test.pbtxt");
+  EXPECT_TRUE(graph.has_value()) << (graph ? "" : graph.error().message);
+  return import_tensorflow(*std::move(graph));
+}
+
+const Node& node_named(const Graph& graph, const std::string& name) {
+  const auto found = std::find_if(graph.nodes.begin(), graph.nodes.end(),
+                                  [&](const Node& one) { return one.name == name; });
+  EXPECT_NE(found, graph.nodes.end()) << name;
+  return *found;
+}
+
+std::vector<double> run(Model model, const std::vector<Tensor>& inputs) {
+  auto evaluator = Evaluator::make(std::make_shared<const Model>(std::move(model)));
+  EXPECT_TRUE(evaluator.has_value()) << (evaluator ? "" : evaluator.error().message);
+  const std::vector<Value> values(inputs.begin(), inputs.end());
+  const auto outputs = (*evaluator)->run(values, {});
+  EXPECT_TRUE(outputs.has_value()) << (outputs ? "" : outputs.error().message);
+  return outputs->front().tensor().reals();
+}
+
+Tensor pair(double a, double b) {
+  return make_tensor(ElementType::f32, {2}, std::vector<double>{a, b});
+}
+
+TEST(ImportTensorflow, KeepsNamesAndOrigins) {
+  const Model model = import(placeholder("x") + node("y", "Rsqrt", "x"));
+  EXPECT_TRUE(check_structure(model).empty());
+  ASSERT_EQ(model.graph.outputs.size(), 1U);
+  EXPECT_EQ(model.graph.outputs[0].name, "y");
+  const Node& last = node_named(model.graph, "y");
+  EXPECT_EQ(last.op, "Reciprocal");
+  for (const Node& one : model.graph.nodes) {
+    EXPECT_EQ(origin_name(one), "y");
+    EXPECT_EQ(origin_op(one), "Rsqrt");
+  }
+}
+
+TEST(ImportTensorflow, TellsInputsFromParametersAndSources) {
+  const std::string types =
+      "attr { key: \"component_types\" value { list { type: DT_FLOAT type: DT_INT32 } } } ";
+  const Model model = import(placeholder("x") + placeholder("w", "VariableV2") +
+                             node("queue", "FIFOQueueV2", "", types) +
+                             node("taken", "QueueDequeueV2", "queue", types) +
+                             node("a", "Add", "x w") + node("b", "Add", "a taken"));
+  ASSERT_EQ(model.graph.inputs.size(), 4U);
+  EXPECT_FALSE(is_parameter(model.graph.inputs[0]));
+  EXPECT_TRUE(is_parameter(model.graph.inputs[1]));
+  EXPECT_EQ(model.graph.inputs[3].name, "taken:1");
+  EXPECT_EQ(*find_property(model.graph.inputs[3].metadata, kOriginSource), "queue");
+  EXPECT_EQ(*find_property(model.graph.inputs[3].metadata, kOriginIndex), "1");
+}
+
+TEST(ImportTensorflow, LeavesWhatNobodyKnowsUnknown) {
+  const Model model =
+      import(placeholder("x") + node("y", "NobodyKnows", "x") + node("z", "Exp", "y"));
+  const Node& unknown = node_named(model.graph, "y");
+  EXPECT_EQ(unknown.domain, "tensorflow");
+  EXPECT_EQ(*find_property(unknown.metadata, kOriginUnknown), "the operation is not defined");
+  EXPECT_TRUE(check_structure(model).empty());
+}
+
+TEST(ImportTensorflow, SaysWhyANodeIsUnknown) {
+  const Model model = import(placeholder("x") + placeholder("p") + node("y", "Transpose", "x p"));
+  EXPECT_EQ(*find_property(node_named(model.graph, "y").metadata, kOriginUnknown),
+            "its permutation is not known before the graph runs");
+}
+
+TEST(ImportTensorflow, LeavesSummariesAndChecksOut) {
+  const Model model = import(placeholder("x") + node("y", "Exp", "x") +
+                             node("s", "HistogramSummary", "y") + node("m", "MergeSummary", "s"));
+  EXPECT_EQ(model.graph.nodes.size(), 1U);
+  EXPECT_EQ(model.graph.outputs[0].name, "y");
+}
+
+TEST(ImportTensorflow, PutsNodesInOrder) {
+  const Model model = import(node("y", "Exp", "h") + node("h", "Neg", "x") + placeholder("x"));
+  EXPECT_TRUE(check_structure(model).empty());
+  EXPECT_EQ(model.graph.nodes[0].name, "h");
+}
+
+TEST(ImportTensorflow, LeavesWrongNamesToValidation) {
+  const auto rule = [](const std::string& text) {
+    const auto findings = check_structure(import(text));
+    return findings.empty() ? std::string() : findings.front().rule;
+  };
+  EXPECT_EQ(rule(placeholder("x") + node("y", "Exp", "nowhere")), "Graph.undefined");
+  EXPECT_EQ(rule(node("a", "Exp", "b") + node("b", "Exp", "a")), "Graph.cycle");
+  EXPECT_EQ(rule(placeholder("x") + node("y", "Exp", "x") + node("y", "Log", "x")),
+            "Graph.duplicate");
+}
+
+TEST(ImportTensorflow, TakesTheBranchThatThePredicateNames) {
+  const std::string scalar =
+      "attr { key: \"dtype\" value { type: DT_BOOL } } attr { key: \"shape\" value { shape { } } }";
+  const std::string text = placeholder("x") + node("p", "Placeholder", "", scalar) +
+                           node("s", "Switch", "x p") + node("f", "Neg", "s") +
+                           node("t", "Square", "s:1") + node("m", "Merge", "f t");
+  const Model model = import(text);
+  EXPECT_TRUE(check_structure(model).empty());
+  EXPECT_EQ(run(model, {pair(3, 4), make_scalar(ElementType::boolean, 1)}),
+            (std::vector<double>{9, 16}));
+  EXPECT_EQ(run(model, {pair(3, 4), make_scalar(ElementType::boolean, 0)}),
+            (std::vector<double>{-3, -4}));
+}
+
+std::string integer(const std::string& name, int value) {
+  return node(name, "Const", "",
+              "attr { key: \"value\" value { tensor { dtype: DT_INT32 tensor_shape { } int_val: " +
+                  std::to_string(value) + " } } }");
+}
+
+std::string loop(const std::string& condition) {
+  const std::string frame = "attr { key: \"frame_name\" value { s: \"f\" } } ";
+  return placeholder("x") + integer("zero", 0) + integer("one", 1) + integer("four", 4) +
+         node("ei", "Enter", "zero", frame, "DT_INT32") + node("ex", "Enter", "x", frame) +
+         node("e4", "Enter", "four", frame, "DT_INT32") +
+         node("e1", "Enter", "one", frame, "DT_INT32") +
+         node("i", "Merge", "ei ni", "", "DT_INT32") + node("mx", "Merge", "ex nx") +
+         node("less", "Less", "i e4", "", "DT_INT32") + condition +
+         node("si", "Switch", "i cond", "", "DT_INT32") + node("sx", "Switch", "mx cond") +
+         node("more", "Add", "si:1 e1", "", "DT_INT32") + node("twice", "Add", "sx:1 sx:1") +
+         node("ni", "NextIteration", "more", "", "DT_INT32") +
+         node("nx", "NextIteration", "twice") + node("out", "Exit", "sx");
+}
+
+TEST(ImportTensorflow, MakesLoopsOfFrames) {
+  const Model model = import(loop(node("cond", "LoopCond", "less")));
+  EXPECT_TRUE(check_structure(model).empty()) << check_structure(model).front().message;
+  EXPECT_EQ(node_named(model.graph, "f").op, "Loop");
+  EXPECT_EQ(run(model, {pair(1, -3)}), (std::vector<double>{16, -48}));
+}
+
+TEST(ImportTensorflow, LeavesLoopsOfAnotherFormUnknown) {
+  const Model model = import(loop(node("cond", "Identity", "less")));
+  EXPECT_TRUE(check_structure(model).empty()) << check_structure(model).front().message;
+  const std::string* reason =
+      find_property(node_named(model.graph, "out").metadata, kOriginUnknown);
+  ASSERT_NE(reason, nullptr);
+  EXPECT_EQ(*reason, "the loop 'f' is not one that can be read: it has no condition");
+}
+
+}  // namespace
+}  // namespace assay
