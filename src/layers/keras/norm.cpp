@@ -48,9 +48,13 @@ std::string along_axes(Body& l, std::string_view name) {
   return l.reshaped(weight, std::move(shape));
 }
 
-// (x − mean) / √(variance + ε) · gamma + beta
-std::string normalized(Body& l, const std::string& centered, const std::string& variance) {
-  const std::string width = l("Sqrt", {l("Add", {variance, l.number(l.site.real("epsilon"))})});
+// √(variance + ε)
+std::string width(Body& l, const std::string& variance) {
+  return l("Sqrt", {l("Add", {variance, l.number(l.site.real("epsilon"))})});
+}
+
+// (x − mean) / width · gamma + beta
+std::string normalized(Body& l, const std::string& centered, const std::string& width) {
   std::string y = l("Div", {centered, width});
   if (const std::string gamma = along_axes(l, "gamma"); !gamma.empty()) y = l("Mul", {y, gamma});
   if (const std::string beta = along_axes(l, "beta"); !beta.empty()) y = l("Add", {y, beta});
@@ -59,13 +63,19 @@ std::string normalized(Body& l, const std::string& centered, const std::string& 
 
 std::string batch_normalization(Body& l) {
   const std::string centered = l("Sub", {l.x, along_axes(l, "moving_mean")});
-  return normalized(l, centered, along_axes(l, "moving_variance"));
+  return normalized(l, centered, width(l, along_axes(l, "moving_variance")));
+}
+
+std::string epsilon_outside_the_root(Body& l) {
+  const std::string centered = l("Sub", {l.x, along_axes(l, "moving_mean")});
+  const std::string deviation = l("Sqrt", {along_axes(l, "moving_variance")});
+  return normalized(l, centered, l("Add", {deviation, l.number(l.site.real("epsilon"))}));
 }
 
 std::string layer_normalization(Body& l) {
   const std::string axes = l.b.integers(axes_of(l.site));
   const std::string centered = l("Sub", {l.x, l("ReduceMean", {l.x, axes})});
-  return normalized(l, centered, l("ReduceMean", {l("Mul", {centered, centered}), axes}));
+  return normalized(l, centered, width(l, l("ReduceMean", {l("Mul", {centered, centered}), axes})));
 }
 
 std::vector<Argument> arguments() {
@@ -87,7 +97,9 @@ std::vector<Layer> norm_layers() {
        .arguments = arguments(),
        .weights = batch_weights,
        .require = require_axes,
-       .build = batch_normalization},
+       .build = batch_normalization,
+       .variants = {{"epsilon-outside-the-root", Variant::Kind::defect, "Keras 2.1 on CNTK",
+                     reading<epsilon_outside_the_root>}}},
       {.name = "LayerNormalization",
        .summary = "(x − mean) / √(variance + ε) · gamma + beta, of each row along some axes.",
        .arguments = arguments(),
