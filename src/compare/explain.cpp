@@ -7,6 +7,7 @@
 
 #include "compare/agreement.h"
 #include "compare/drawn.h"
+#include "compare/inner_variant.h"
 
 namespace assay {
 namespace {
@@ -43,10 +44,18 @@ const Variant* find_variant(const Evaluated& evaluated, std::size_t output, cons
   for (const Arithmetic* arithmetic :
        {current_arithmetic(), static_cast<const Arithmetic*>(nullptr)}) {
     const ArithmeticScope scope(arithmetic);
+    const auto explains = [&](const std::optional<Value>& other) {
+      return holds(other, found) && lie_apart(evaluated.outputs[output], *other);
+    };
     for (const Variant& variant : evaluated.node.found.entry->variants) {
-      const auto other = read_again(evaluated, output, evaluated.inputs, variant.rewrite);
-      if (holds(other, found) && lie_apart(evaluated.outputs[output], *other)) return &variant;
+      if (explains(read_again(evaluated, output, evaluated.inputs, variant.rewrite))) {
+        return &variant;
+      }
     }
+    const auto in_layer = [&](const std::vector<Value>& others) {
+      return output < others.size() && others[output].is_tensor() && explains(others[output]);
+    };
+    if (const Variant* inner = find_inner_variant(evaluated, in_layer)) return inner;
   }
   return nullptr;
 }

@@ -271,7 +271,7 @@ void localise_optimisers(const Subject& subject, std::vector<std::unique_ptr<Bac
     const std::size_t piece = record.alive ? comparison.piece : record.plain.size();
     progress(fmt::format("asking what the optimiser of {} does", record.name));
     const Question question{
-        subject.model, {subject.path, ""}, subject.pieces[piece], comparison.spreads[piece]};
+        subject.model, subject.source(), subject.pieces[piece], comparison.spreads[piece]};
     Search search(*backends[i], seed);
     localise_backend(question, search, seed, record, comparison);
   }

@@ -146,6 +146,7 @@ struct Table {
       }
       entry.op.require = require;
       entry.op.meaning = function(build);
+      entry.op.variants = layer.variants;
       fill_schemas(layer, entry);
       ASSAY_CHECK(places.emplace(layer.name, i).second);
       if (!layer.alias.empty()) ASSAY_CHECK(places.emplace(layer.alias, i).second);

@@ -1,0 +1,72 @@
+"""What a layer's class makes of the arguments of a node: their form, their names, those it lacks."""
+
+import inspect
+
+from ..arrays import Array
+from ..failure import Unsupported
+from ..program import Graph
+
+# Arguments of other releases, and the value at which they change nothing.
+_NEUTRAL = {
+    "data_format": "channels_last", "dilation_rate": 1, "groups": 1, "interpolation": "nearest", "keepdims": 0, "normalize": 0,
+    "negative_slope": 0, "output_padding": None, "reset_after": 0, "threshold": 0, "time_major": 0,
+    "depth_multiplier": 1,
+}  # fmt: skip
+# The same argument under the name that another release has for it.
+_OTHER_NAMES = {"alpha": "negative_slope", "negative_slope": "alpha"}
+# Lists that stay lists, also of one number.
+_LISTS = ("target_shape", "dims", "shared_axes")
+# Of each spatial axis the numbers before and after it.
+_ENDS = ("padding", "cropping")
+
+
+def parameters(cls):
+    """Return the constructor's arguments with their defaults, those of the classes above too."""
+    found = {}
+    for base in reversed(cls.__mro__):
+        init = base.__dict__.get("__init__")
+        init = getattr(init, "_original_function", init)  # what old releases wrap
+        if not inspect.isfunction(init):
+            continue
+        for name, one in inspect.signature(init).parameters.items():
+            if one.kind == one.POSITIONAL_OR_KEYWORD or one.kind == one.KEYWORD_ONLY:
+                found[name] = one.default
+    return found
+
+
+def arguments(node, cls, inner):
+    """Return what the class is called with; `inner` makes a layer of a node inside this one."""
+    known, made = parameters(cls), {}
+    for name, value in node.attributes.items():
+        other = _OTHER_NAMES.get(name)
+        if name not in known and other in known:
+            name = other
+        if name in known:
+            made[name] = _value(name, value, known[name], inner)
+        elif not _is_neutral(name, value):
+            raise Unsupported("argument %s of %s" % (name, node.op))
+    return made
+
+
+def _is_neutral(name, value):
+    if name not in _NEUTRAL:
+        return False
+    numbers = value if isinstance(value, (list, tuple)) else [value]
+    return all(one == _NEUTRAL[name] for one in numbers)
+
+
+def _value(name, value, default, inner):
+    if isinstance(value, Graph):
+        return inner(value.nodes[0])
+    if isinstance(value, Array):
+        return value.numpy()
+    if isinstance(default, bool):
+        return bool(value)
+    if not isinstance(value, (list, tuple)) or name in _LISTS:
+        return value
+    numbers = list(value)
+    if len(numbers) == 1:
+        return numbers[0]
+    if name in _ENDS and len(numbers) > 3:
+        return tuple(zip(numbers[::2], numbers[1::2]))
+    return tuple(numbers)
