@@ -1,6 +1,7 @@
 #include "numeric/judge.h"
 
 #include <algorithm>
+#include <set>
 
 #include "graph/origin.h"
 #include "numeric/checks/check.h"
@@ -51,15 +52,14 @@ Found examine(const Analyzed& seen) {
     for (const NumericCheck& check : numeric_checks())
       if (check.function == applied.function) examine(applied, check, found);
   }
-  const auto whole = [&](std::optional<Danger> danger, const char* id) {
-    if (!danger || found.danger) return;
+  for (const NodeCheck& check : node_checks()) {
+    if (found.danger) break;
+    found.danger = check.judge(seen);
+    if (!found.danger) continue;
     found.checked = true;
-    found.check = id;
-    found.range = danger->argument;
-    found.danger = std::move(danger);
-  };
-  whole(judge_index(seen), "lint.index");
-  whole(judge_overflow(seen), "lint.overflow");
+    found.check = check.id;
+    found.range = found.danger->argument;
+  }
   return found;
 }
 
@@ -70,8 +70,6 @@ void merge(LintNode& into, LintNode&& other) {
 
 class Judge {
  public:
-  explicit Judge(const Roots& roots) : roots_(&roots) {}
-
   void operator()(const Analyzed& seen) {
     const std::string name = shown_name(seen);
     if (seen.unknown && unknown_.insert(name).second)
@@ -89,18 +87,15 @@ class Judge {
       node.verdict = LintVerdict::unreachable;
       node.why = "no value gets here";
     }
-    std::set<int> depends;
-    for (const Abstract& input : seen.inputs)
-      depends.insert(input.roots.begin(), input.roots.end());
-    for (int root : depends)
-      node.cause.push_back(roots_->roots[static_cast<std::size_t>(root)].name);
+    RootSet depends;
+    for (const Abstract& input : seen.inputs) depends.add(input.roots);
     // An operation of a framework may stand as several nodes: they share a name and a verdict.
     const auto [place, fresh] = places_.try_emplace(name, result.nodes.size());
     if (fresh) {
       result.nodes.push_back(std::move(node));
       result.roots.push_back(std::move(depends));
     } else {
-      result.roots[place->second].insert(depends.begin(), depends.end());
+      result.roots[place->second].add(depends);
       merge(result.nodes[place->second], std::move(node));
     }
   }
@@ -108,7 +103,6 @@ class Judge {
   Assessment result;
 
  private:
-  const Roots* roots_;
   std::map<std::string, std::size_t> places_;
   std::set<std::string> unknown_;
 };
@@ -116,7 +110,7 @@ class Judge {
 }  // namespace
 
 Assessment judge(const Model& model, const Roots& roots, const Setting& setting) {
-  Judge judge(roots);
+  Judge judge;
   AnalysisOptions options;
   options.setting = setting;
   options.overrides = roots.overrides;

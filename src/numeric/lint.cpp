@@ -21,6 +21,12 @@ class OneThread {
   int before_;
 };
 
+void name_causes(Assessment& judgement, const Roots& roots) {
+  for (std::size_t n = 0; n < judgement.nodes.size(); ++n)
+    for (int root : judgement.roots[n])
+      judgement.nodes[n].cause.push_back(roots.roots[static_cast<std::size_t>(root)].name);
+}
+
 }  // namespace
 
 std::string_view to_text(LintVerdict verdict) {
@@ -45,6 +51,7 @@ Result<LintResult> lint(const Model& model, const Ranges& ranges, const LintOpti
   search.split(judgement);
   search.find_witnesses(judgement);
   search.find_fixes(judgement);
+  name_causes(judgement, roots);
   LintResult result;
   result.nodes = std::move(judgement.nodes);
   result.unknown = std::move(judgement.unknown);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <random>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -104,10 +105,9 @@ Assessment LintSearch::with_range(std::size_t root, const Interval& range) const
 }
 
 void LintSearch::split(Assessment& judgement) const {
-  std::set<int> wanted;
+  RootSet wanted;
   for (std::size_t n = 0; n < judgement.nodes.size(); ++n)
-    if (unsafe(judgement.nodes[n]))
-      wanted.insert(judgement.roots[n].begin(), judgement.roots[n].end());
+    if (unsafe(judgement.nodes[n])) wanted.add(judgement.roots[n]);
   std::size_t tried = 0;
   for (int root : wanted) {
     const auto place = static_cast<std::size_t>(root);
