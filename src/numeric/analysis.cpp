@@ -125,9 +125,13 @@ Analysis::Analysis(const Model& model, AnalysisOptions options)
 Analysis::~Analysis() = default;
 
 void Analysis::run() {
-  TypeOptions types;
-  for (const auto& [name, value] : inputs) types.inputs[name] = value.type;
-  Scope scope{*plan_, "", nullptr, known_values(*model_, types)};
+  if (!known_) {
+    TypeOptions types;
+    for (const auto& [name, value] : inputs) types.inputs[name] = value.type;
+    known_ = known_values(*model_, types);
+  }
+  forms_ = Forms();
+  Scope scope{*plan_, "", nullptr, known_};
   scope.slots.resize(plan_->names.size());
   for (const auto& [slot, tensor] : plan_->constants)
     scope.slots[static_cast<std::size_t>(slot)] = constant_abstract(tensor);
@@ -138,6 +142,11 @@ void Analysis::run() {
     give_forms(scope.slots[slot]);
   }
   run_in(*plan_, scope);
+}
+
+ValueType Analysis::type_of(const std::string& name) const {
+  const auto found = known_->find(name);
+  return found == known_->end() ? ValueType{} : found->second.type;
 }
 
 void Analysis::run_in(const Plan& plan, Scope& scope) {

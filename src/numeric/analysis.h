@@ -46,8 +46,10 @@ class Analysis {
 
   // Inputs of the main graph by name. What an initialiser gives need not be there.
   std::map<std::string, Abstract> inputs;
-  // May be run again with other inputs.
+  // May be run again with other inputs of the same types.
   void run();
+  // As inferred, by path and name; nothing is known of a name that does not exist.
+  ValueType type_of(const std::string& name) const;
 
  private:
   struct Scope;
@@ -77,6 +79,7 @@ class Analysis {
   const Model* model_;
   AnalysisOptions options_;
   std::unique_ptr<Plan> plan_;
+  std::shared_ptr<const std::map<std::string, Known>> known_;  // types and small constants, by name
   Forms forms_;
   Situation* collecting_ = nullptr;  // the composed operator that this is inside of
   bool quiet_ = false;               // while a loop is not settled

@@ -23,6 +23,9 @@ struct Found {
   std::string check;
   Interval range = Interval::no_number(false);
   std::optional<Danger> danger;
+  Remedy remedy = Remedy::none;
+  const NumericCheck* failed = nullptr;
+  Applied applied;
 };
 
 void examine(const Applied& applied, const NumericCheck& check, Found& found) {
@@ -38,6 +41,9 @@ void examine(const Applied& applied, const NumericCheck& check, Found& found) {
     found.range = danger->argument;
     found.check = check.id;
     found.danger = std::move(danger);
+    found.remedy = Remedy::argument;
+    found.failed = &check;
+    found.applied = applied;
   }
 }
 
@@ -59,13 +65,9 @@ Found examine(const Analyzed& seen) {
     found.checked = true;
     found.check = check.id;
     found.range = found.danger->argument;
+    found.remedy = check.remedy;
   }
   return found;
-}
-
-void merge(LintNode& into, LintNode&& other) {
-  if (other.verdict == LintVerdict::warning && into.verdict != LintVerdict::warning)
-    into = std::move(other);
 }
 
 class Judge {
@@ -89,14 +91,26 @@ class Judge {
     }
     RootSet depends;
     for (const Abstract& input : seen.inputs) depends.add(input.roots);
+    LintSite site;
+    if (node.verdict == LintVerdict::warning)
+      site = {&seen.node,
+              seen.path,
+              {seen.inputs.begin(), seen.inputs.end()},
+              seen.outputs.empty() ? ElementType::undefined : seen.outputs[0].type.element,
+              found.remedy,
+              found.failed,
+              found.applied};
     // An operation of a framework may stand as several nodes: they share a name and a verdict.
     const auto [place, fresh] = places_.try_emplace(name, result.nodes.size());
     if (fresh) {
       result.nodes.push_back(std::move(node));
       result.roots.push_back(std::move(depends));
+      result.sites.push_back(std::move(site));
     } else {
       result.roots[place->second].add(depends);
-      merge(result.nodes[place->second], std::move(node));
+      if (!site.node || result.sites[place->second].node) return;
+      result.nodes[place->second] = std::move(node);
+      result.sites[place->second] = std::move(site);
     }
   }
 
@@ -109,16 +123,24 @@ class Judge {
 
 }  // namespace
 
-Assessment judge(const Model& model, const Roots& roots, const Setting& setting) {
+Assessor::Assessor(const Model& model, const Setting& setting,
+                   std::map<std::string, Interval> overrides)
+    : analysis_(model,
+                {setting, std::move(overrides), [this](const Analyzed& seen) { observe_(seen); }}) {
+}
+
+Assessment Assessor::judge(const std::map<std::string, Abstract>& values) {
   Judge judge;
-  AnalysisOptions options;
-  options.setting = setting;
-  options.overrides = roots.overrides;
-  options.observe = [&](const Analyzed& seen) { judge(seen); };
-  Analysis analysis(model, std::move(options));
-  analysis.inputs = roots.values;
-  analysis.run();
+  observe_ = [&](const Analyzed& seen) { judge(seen); };
+  analysis_.inputs = values;
+  analysis_.run();
   return std::move(judge.result);
+}
+
+Assessment judge(const Model& model, const Roots& roots, const Setting& setting) {
+  Assessment result = Assessor(model, setting, roots.overrides).judge(roots.values);
+  result.sites.clear();
+  return result;
 }
 
 bool is_safe(const Assessment& judgement, const std::string& name) {

@@ -16,10 +16,11 @@ std::span<const NumericCheck> numeric_checks() {
 }
 
 std::span<const NodeCheck> node_checks() {
-  static constexpr std::array kChecks = {
-      NodeCheck{"lint.index", judge_index}, NodeCheck{"lint.empty", judge_empty},
-      NodeCheck{"lint.cast", judge_cast}, NodeCheck{"lint.integers", judge_integers},
-      NodeCheck{"lint.overflow", judge_overflow}};
+  static constexpr std::array kChecks = {NodeCheck{"lint.index", judge_index, Remedy::index},
+                                         NodeCheck{"lint.empty", judge_empty, Remedy::none},
+                                         NodeCheck{"lint.cast", judge_cast, Remedy::conversion},
+                                         NodeCheck{"lint.integers", judge_integers, Remedy::size},
+                                         NodeCheck{"lint.overflow", judge_overflow, Remedy::size}};
   return kChecks;
 }
 

@@ -12,6 +12,7 @@ namespace assay {
 struct NodeCheck {
   std::string_view id;
   std::optional<Danger> (*judge)(const Analyzed& seen);
+  Remedy remedy;
 };
 
 // All of them, a file each; of several dangers the first counts.
