@@ -54,6 +54,7 @@ std::optional<Abstract> from_extents(const Known& known) {
   result.cells.clear();
   for (const Dim& dim : *known.extents) {
     const auto value = static_cast<double>(dim.value);
+    result.assumed = result.assumed || !dim.known();
     result.cells.push_back(
         {dim.known() ? Interval{value, value, false} : Interval{1, kMostCounted, false}});
   }
@@ -69,6 +70,25 @@ std::optional<Abstract> inferred(const PlannedNode& node, const Known* known) {
   return reads_extents ? from_extents(*known) : std::nullopt;
 }
 
+// Whether the node has open extents even where those of its inputs are known: elements that it
+// chooses by their values.
+bool data_decide_extents(const PlannedNode& node, std::span<const Abstract> inputs) {
+  const Operator* entry = node.found.entry;
+  if (!entry || !entry->infer || node.outputs.empty()) return false;
+  const Pattern pattern = entry->meaning.pattern;
+  if (pattern != Pattern::opaque && pattern != Pattern::gather) return false;
+  Site site(node.node, node.found.schema->since_version);
+  for (const Abstract& input : inputs) {
+    Known known{input.is_tensor(), input.type, input.exact, {}};
+    if (input.ranked()) known.type.dims = to_dims(concrete(*input.type.dims));
+    site.inputs.push_back(std::move(known));
+  }
+  Infer infer(site);
+  entry->infer(infer);
+  const ValueType& type = infer.outputs[0];
+  return type.is_tensor() && type.dims && is_open(*type.dims);
+}
+
 }  // namespace
 
 Abstract join(const Abstract& a, const Abstract& b, TensorMode mode) {
@@ -77,7 +97,7 @@ Abstract join(const Abstract& a, const Abstract& b, TensorMode mode) {
   Abstract result = a;
   result.exact = Tensor();
   result.assumed = a.assumed || b.assumed;
-  result.roots.insert(b.roots.begin(), b.roots.end());
+  result.roots.add(b.roots);
   if (!a.ranked() || !b.ranked() || a.rank() != b.rank()) {
     result = uniform(ValueType::tensor(a.type.element), hull(hull_of(a), hull_of(b)));
     return result;
@@ -105,9 +125,13 @@ Analysis::Analysis(const Model& model, AnalysisOptions options)
 Analysis::~Analysis() = default;
 
 void Analysis::run() {
-  TypeOptions types;
-  for (const auto& [name, value] : inputs) types.inputs[name] = value.type;
-  Scope scope{*plan_, "", nullptr, known_values(*model_, types)};
+  if (!known_) {
+    TypeOptions types;
+    for (const auto& [name, value] : inputs) types.inputs[name] = value.type;
+    known_ = known_values(*model_, types);
+  }
+  forms_ = Forms();
+  Scope scope{*plan_, "", nullptr, known_};
   scope.slots.resize(plan_->names.size());
   for (const auto& [slot, tensor] : plan_->constants)
     scope.slots[static_cast<std::size_t>(slot)] = constant_abstract(tensor);
@@ -118,6 +142,11 @@ void Analysis::run() {
     give_forms(scope.slots[slot]);
   }
   run_in(*plan_, scope);
+}
+
+ValueType Analysis::type_of(const std::string& name) const {
+  const auto found = known_->find(name);
+  return found == known_->end() ? ValueType{} : found->second.type;
 }
 
 void Analysis::run_in(const Plan& plan, Scope& scope) {
@@ -166,10 +195,13 @@ void Analysis::run_node(const PlannedNode& node, Scope& scope) {
   settle(s, outputs, seen);
   seen.outputs = outputs;
   seen.applied = s.applied;
-  if (collecting_)
-    collecting_->insert(collecting_->end(), s.applied.begin(), s.applied.end());
-  else
+  seen.left_type = s.left_type;
+  if (collecting_) {
+    collecting_->applied.insert(collecting_->applied.end(), s.applied.begin(), s.applied.end());
+    if (s.left_type) collecting_->left_type = s.left_type;
+  } else {
     emit(seen);
+  }
   for (std::size_t i = 0; i < node.outputs.size(); ++i)
     if (node.outputs[i] >= 0)
       scope.slots[static_cast<std::size_t>(node.outputs[i])] = std::move(outputs[i]);
@@ -186,18 +218,35 @@ void Analysis::narrow(Abstract& output, Analyzed& seen) {
     if (finite(cell.range) || (!cell.range.has_number() && !cell.range.nan)) continue;
     if (!seen.overflows) seen.before_overflow = cell.range;
     seen.overflows = true;
+    output.assumed = true;  // what is behind overflows for this reason, which has been told
     const Interval inside = meet(cell.range, finite_range(output.type.element));
     cell = {inside.has_number() ? Interval{inside.low, inside.high, false}
                                 : Interval::no_number(false)};
   }
 }
 
-void Analysis::settle(Situation& s, std::vector<Abstract>& outputs, Analyzed& seen) {
-  std::set<int> roots;
-  bool assumed = seen.unknown, operands_finite = true;
+// Numbers come from operands of their own kind where there are any: an index or a shape that nobody
+// knows does not make the elements that it chooses unknown.
+void Analysis::inherit(const Situation& s, bool unknown, Abstract& output) {
+  bool own = false, of_own = false, of_any = false, empty = false;
   for (const Abstract& input : s.inputs) {
-    roots.insert(input.roots.begin(), input.roots.end());
-    assumed = assumed || input.assumed;
+    if (!input.is_tensor()) continue;
+    const bool same = input.real() == output.real();
+    own = own || same;
+    of_own = of_own || (same && input.assumed);
+    of_any = of_any || input.assumed;
+    empty = empty || input.may_be_empty;
+  }
+  output.assumed = output.assumed || unknown || (own ? of_own : of_any);
+  output.may_be_empty = output.ranked() && is_open(*output.type.dims) &&
+                        (empty || data_decide_extents(s.node, s.inputs));
+}
+
+void Analysis::settle(Situation& s, std::vector<Abstract>& outputs, Analyzed& seen) {
+  RootSet roots;
+  bool operands_finite = true;
+  for (const Abstract& input : s.inputs) {
+    roots.add(input.roots);
     if (!input.real()) continue;
     const Interval all = hull_of(input);
     operands_finite = operands_finite && (finite(all) || (!all.has_number() && !all.nan));
@@ -206,7 +255,7 @@ void Analysis::settle(Situation& s, std::vector<Abstract>& outputs, Analyzed& se
     Abstract& output = outputs[i];
     if (!output.is_tensor()) continue;
     output.roots = roots;
-    output.assumed = output.assumed || assumed;
+    inherit(s, seen.unknown, output);
     if (output.real() && operands_finite && !output.exact.defined()) narrow(output, seen);
     for (const std::string& name : {seen.path + s.node.node.outputs[i], seen.name()}) {
       const auto given = options_.overrides.find(name);
@@ -262,14 +311,19 @@ std::vector<Abstract> Analysis::transfer(Situation& s, Scope& scope, Analyzed& s
     if (input.type.kind != ValueType::Kind::unknown && !input.is_tensor())
       return unknown(s, seen, "an input is no tensor");
   for (std::size_t i = 0; i < node.node.inputs.size(); ++i)
-    if (!node.node.inputs[i].empty() && !s.inputs[i].is_tensor())
+    if (!node.node.inputs[i].empty() &&
+        (!s.inputs[i].is_tensor() || s.inputs[i].type.element == ElementType::undefined))
       return unknown(s, seen, "nothing is known of an input");
   try {
     if (!node.subgraphs.empty()) return control(s, scope, seen);
     if (node.found.entry->meaning.composition) return composed(s);
     return derived(s, seen);
   } catch (const EvaluationError& failure) {
-    seen.failure = failure.what();
+    // Of open extents, only one choice was tried.
+    const bool open = std::any_of(s.inputs.begin(), s.inputs.end(), [](const Abstract& input) {
+      return input.ranked() && is_open(*input.type.dims);
+    });
+    if (!open) seen.failure = failure.what();
     return unknown(s, seen, failure.what());
   }
 }
@@ -279,6 +333,7 @@ std::vector<Abstract> Analysis::derived(Situation& s, Analyzed& seen) {
   if (Outputs found = transfer_exact(s)) return *std::move(found);
   const auto attempt = [&](Outputs (*transfer)(Situation&)) {
     s.applied.clear();
+    s.left_type.reset();
     Outputs found = transfer(s);
     if (found) outputs = *std::move(found);
     return found.has_value();
@@ -289,6 +344,7 @@ std::vector<Abstract> Analysis::derived(Situation& s, Analyzed& seen) {
   if (attempt(transfer_moved)) return outputs;
   if (!copies && attempt(transfer_dense)) return outputs;
   s.applied.clear();
+  s.left_type.reset();
   return unknown(s, seen, "no rule for ranges of this size");
 }
 
@@ -314,7 +370,7 @@ std::vector<Abstract> Analysis::composed(Situation& s) {
     inner.slots[static_cast<std::size_t>(slot)] = constant_abstract(tensor);
   for (std::size_t i = 0; i < plan->inputs.size() && i < s.inputs.size(); ++i)
     if (plan->inputs[i] >= 0) inner.slots[static_cast<std::size_t>(plan->inputs[i])] = s.inputs[i];
-  std::vector<Applied>* const before = std::exchange(collecting_, &s.applied);
+  Situation* const before = std::exchange(collecting_, &s);
   run_in(*plan, inner);
   collecting_ = before;
   return inner.outputs;
