@@ -51,6 +51,8 @@ def arguments(node, cls, inner):
 def _is_neutral(name, value):
     if name not in _NEUTRAL:
         return False
+    if isinstance(value, Array):
+        value = value.numpy().reshape(-1).tolist()
     numbers = value if isinstance(value, (list, tuple)) else [value]
     return all(one == _NEUTRAL[name] for one in numbers)
 
@@ -58,8 +60,8 @@ def _is_neutral(name, value):
 def _value(name, value, default, inner):
     if isinstance(value, Graph):
         return inner(value.nodes[0])
-    if isinstance(value, Array):
-        return value.numpy()
+    if isinstance(value, Array):  # a number with all its digits, or a table
+        return value.numpy().item() if value.count() == 1 else value.numpy()
     if isinstance(default, bool):
         return bool(value)
     if not isinstance(value, (list, tuple)) or name in _LISTS:
