@@ -7,11 +7,13 @@
 #include <fmt/ranges.h>
 
 #include "formats/case_line.h"
+#include "formats/keras_read.h"
 #include "formats/onnx_import.h"
 #include "formats/onnx_value.h"
 #include "formats/tensorflow_read.h"
 #include "graph/names.h"
 #include "semantics/draw.h"
+#include "semantics/import_keras.h"
 #include "semantics/import_tensorflow.h"
 #include "tensor/npy.h"
 #include "validate/validate.h"
@@ -153,25 +155,14 @@ Error missing_error(const std::vector<std::string>& missing) {
           {}};
 }
 
-std::string file_kind(const std::string& path) {
-  for (const char* ending : {".keras", ".h5", ".json"}) {
-    if (path.ends_with(ending)) return ending;
-  }
-  std::error_code ignored;
-  return fs::is_directory(path, ignored) ? "folder" : "";
-}
-
 }  // namespace
 
-bool holds_layers(const std::string& path) {
-  const std::string kind = file_kind(path);
-  return names_case(path) || kind == ".keras" || kind == ".h5" || kind == ".json";
-}
+bool holds_layers(const std::string& path) { return names_case(path) || is_keras(path); }
 
 Result<Model> read_model(const std::string& path) {
-  const std::string kind = file_kind(path);
   std::error_code ignored;
-  if (kind == "folder" && fs::exists(fs::path(path) / "model.onnx", ignored)) {
+  const bool folder = fs::is_directory(path, ignored);
+  if (folder && fs::exists(fs::path(path) / "model.onnx", ignored)) {
     return read_onnx(fs::path(path) / "model.onnx");
   }
   if (is_tensorflow(path)) {
@@ -179,7 +170,7 @@ Result<Model> read_model(const std::string& path) {
     if (!graph) return graph.error();
     return import_tensorflow(*std::move(graph));
   }
-  if (kind == "folder") {
+  if (folder) {
     return Error{"usage",
                  fmt::format("{}: a folder without a model.onnx or a saved_model.pb", path), path};
   }
@@ -191,10 +182,7 @@ Result<Model> read_model(const std::string& path) {
   if (is_case_file(path)) {
     return Error{"usage", fmt::format("{}: say which case is meant: {}#ID", path, path), path};
   }
-  if (!kind.empty()) {
-    return Error{"usage", fmt::format("{}: models of kind {} are not read yet", path, kind), path};
-  }
-  return read_onnx(path);
+  return is_keras(path) ? import_keras(path) : read_onnx(path);
 }
 
 Result<void> require_valid(const Model& model, const std::string& path) {

@@ -8,6 +8,7 @@
 #include "formats/failure.h"
 #include "formats/inflate.h"
 #include "formats/keras_config.h"
+#include "formats/keras_weights.h"
 #include "graph/names.h"
 #include "layers/keras/layers.h"
 
@@ -57,42 +58,15 @@ void read_inputs(Element line, LayerCase& result) {
   }
 }
 
-// What the arguments make of the weights' names; "weight 2" for one that the layer has not.
-std::string weight_name(const Node& node, const keras::Weights& known, std::size_t i) {
-  return i < known.size() ? fmt::format("{}/{}", node.name, known[i].name)
-                          : fmt::format("{}/weight{}", node.name, i);
-}
-
-// A layer inside another one has its weights: they are inputs of its graph too.
-void pass_weights_in(std::size_t count, Node& node) {
-  for (Attribute& one : node.attributes) {
-    const auto* inner = std::get_if<std::shared_ptr<const Graph>>(&one.value);
-    if (!inner) continue;
-    auto graph = std::make_shared<Graph>(**inner);
-    for (std::size_t i = 0; i < count; ++i) {
-      graph->inputs.push_back({fmt::format("weight{}", i), {}, {}, {}});
-      graph->nodes.front().inputs.push_back(graph->inputs.back().name);
-    }
-    one.value = std::shared_ptr<const Graph>(std::move(graph));
-  }
-}
-
 void add_weights(Element weights, std::int64_t version, Node& node, Graph& graph) {
-  const keras::Layer* layer = keras::find_layer(node.op);
-  keras::Weights known;
-  if (layer) {
-    node.inputs.resize(std::max(node.inputs.size(), layer->inputs.size()));
-    const Lookup found = find_operator(keras::kDomain, node.op, version);
-    const Node whole = found.schema ? complete(node, *found.schema) : node;
-    if (layer->weights) known = layer->weights(Site(whole, static_cast<int>(version)));
+  std::vector<Tensor> tensors;
+  for (Element weight : simdjson::dom::array(weights)) tensors.push_back(read_tensor(weight));
+  const std::vector<std::string> names =
+      keras::weight_names(node, static_cast<int>(version), tensors.size());
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    graph.initializers.push_back({names[i], std::move(tensors[i]), {}, {}});
   }
-  std::size_t i = 0;
-  for (Element weight : simdjson::dom::array(weights)) {
-    std::string name = weight_name(node, known, i++);
-    node.inputs.push_back(name);
-    graph.initializers.push_back({std::move(name), read_tensor(weight), {}, {}});
-  }
-  pass_weights_in(i, node);
+  keras::attach_weights(names, static_cast<int>(version), node);
 }
 
 void read_node(Element layer, const simdjson::dom::object& weights, std::int64_t version,

@@ -1,7 +1,6 @@
 #include "formats/keras_config.h"
 
 #include <algorithm>
-#include <array>
 
 #include <fmt/format.h>
 
@@ -16,16 +15,50 @@ using Element = simdjson::dom::element;
 using Kind = simdjson::dom::element_type;
 
 // Keys that say nothing about what a layer computes when it predicts.
-constexpr std::array<std::string_view, 19> kSilentKeys = {
-    "name",        "trainable",         "dtype",          "batch_input_shape",
-    "batch_shape", "input_shape",       "input_length",   "input_dtype",
-    "seed",        "noise_shape",       "implementation", "unroll",
-    "stateful",    "momentum",          "renorm",         "unit_forget_bias",
-    "dropout",     "recurrent_dropout", "sparse"};
+constexpr std::string_view kSilentKeys[] = {"name",
+                                            "trainable",
+                                            "dtype",
+                                            "batch_input_shape",
+                                            "batch_shape",
+                                            "input_shape",
+                                            "input_length",
+                                            "input_dtype",
+                                            "seed",
+                                            "noise_shape",
+                                            "implementation",
+                                            "unroll",
+                                            "stateful",
+                                            "momentum",
+                                            "renorm",
+                                            "renorm_clipping",
+                                            "renorm_momentum",
+                                            "unit_forget_bias",
+                                            "dropout",
+                                            "recurrent_dropout",
+                                            "sparse",
+                                            "ragged",
+                                            "synchronized",
+                                            "zero_output_for_mask",
+                                            "fused",
+                                            "autocast",
+                                            "build_config",
+                                            "query_shape",
+                                            "key_shape",
+                                            "value_shape",
+                                            "flash_attention"};
 
 bool is_silent(std::string_view key) {
   return key.ends_with("_initializer") || key.ends_with("_regularizer") ||
-         key.ends_with("_constraint") || std::ranges::find(kSilentKeys, key) != kSilentKeys.end();
+         key.ends_with("_constraint") ||
+         std::ranges::find(kSilentKeys, key) != std::end(kSilentKeys);
+}
+
+// Of those, the ones that decide how it computes that: a backend is told.
+constexpr std::string_view kMannerKeys[] = {"unroll", "stateful", "implementation", "dropout",
+                                            "recurrent_dropout"};
+
+bool is_manner(std::string_view key) {
+  return std::ranges::find(kMannerKeys, key) != std::end(kMannerKeys);
 }
 
 [[noreturn]] void refuse(std::string_view key) {
@@ -38,6 +71,8 @@ void flatten(std::string_view key, Element value, std::vector<std::int64_t>& num
     for (Element part : simdjson::dom::array(value)) flatten(key, part, numbers);
   } else if (value.type() == Kind::INT64) {
     numbers.push_back(std::int64_t(value));
+  } else if (value.is_null()) {  // an extent that is left open
+    numbers.push_back(-1);
   } else {
     refuse(key);
   }
@@ -62,6 +97,13 @@ std::int64_t integer(std::string_view key, Element value) {
       break;
   }
   refuse(key);
+}
+
+// A function may be written as an object that names it.
+std::string text(std::string_view key, Element value) {
+  if (value.type() == Kind::OBJECT && value["config"].get(value) != simdjson::SUCCESS) refuse(key);
+  if (value.type() != Kind::STRING) refuse(key);
+  return std::string(std::string_view(value));
 }
 
 // A layer as {"class_name": …, "config": …}; case lines say "class".
@@ -100,8 +142,7 @@ AttributeValue read_value(std::string_view key, AttributeKind kind, Element valu
     case AttributeKind::real:
       return number(key, value);
     case AttributeKind::text:
-      if (value.type() != Kind::STRING) refuse(key);
-      return std::string(std::string_view(value));
+      return text(key, value);
     case AttributeKind::graph:
       return read_inner(key, value);
     default:
@@ -109,19 +150,25 @@ AttributeValue read_value(std::string_view key, AttributeKind kind, Element valu
   }
 }
 
+void read_argument(const keras::Layer& layer, std::string_view key, Element value, Node& node) {
+  const auto argument = std::ranges::find(layer.arguments, key, &keras::Argument::name);
+  if (argument == layer.arguments.end()) {
+    if (is_manner(key))
+      node.metadata.emplace_back(kMannerPrefix + std::string(key), simdjson::minify(value));
+    // Python's None is what a later Keras writes for an argument that it does not use.
+    if (is_silent(key) || value.is_null()) return;
+    node.attributes.push_back({std::string(key), simdjson::minify(value), {}, {}});
+  } else if (!value.is_null()) {
+    const AttributeKind kind = keras::kind_of(argument->role);
+    node.attributes.push_back({std::string(key), read_value(key, kind, value), {}, {}});
+  } else if (argument->name.ends_with("activation")) {
+    node.attributes.push_back(attribute(std::string(key), "linear"));
+  }
+}
+
 void read_arguments(const keras::Layer& layer, Element config, Node& node) {
   for (const auto& [key, value] : simdjson::dom::object(config)) {
-    const auto argument = std::ranges::find(layer.arguments, key, &keras::Argument::name);
-    if (argument == layer.arguments.end()) {
-      // Python's None is what a later Keras writes for an argument that it does not use.
-      if (is_silent(key) || value.is_null()) continue;
-      node.attributes.push_back({std::string(key), simdjson::minify(value), {}, {}});
-    } else if (!value.is_null()) {
-      const AttributeKind kind = keras::kind_of(argument->role);
-      node.attributes.push_back({std::string(key), read_value(key, kind, value), {}, {}});
-    } else if (argument->name.ends_with("activation")) {
-      node.attributes.push_back(attribute(std::string(key), "linear"));
-    }
+    read_argument(layer, key, value, node);
   }
 }
 
@@ -178,6 +225,12 @@ Node read_layer(std::string_view class_name, std::string name, Element config) {
   node.op = layer ? layer->name : class_name;
   if (layer) read_arguments(*layer, config, node);
   return node;
+}
+
+void read_option(std::string_view name, Element value, Node& node) {
+  if (const keras::Layer* layer = keras::find_layer(node.op)) {
+    read_argument(*layer, name, value, node);
+  }
 }
 
 Tensor read_tensor(Element value) {

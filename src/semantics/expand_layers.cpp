@@ -5,25 +5,65 @@
 
 #include <fmt/format.h>
 
+#include "formats/onnx_export.h"
 #include "graph/names.h"
 #include "layers/keras/layers.h"
 #include "layers/splice.h"
 #include "semantics/infer_types.h"
+#include "semantics/sample_types.h"
 
 namespace assay {
 namespace {
 
-std::int64_t newest_opset() {
-  std::int64_t newest = 0;
-  for (const Schema& schema : schemas()) {
-    if (schema.domain.empty()) newest = std::max<std::int64_t>(newest, schema.since_version);
-  }
-  return newest;
-}
+// Graphs of layers are written in the newest operators. Those that they use have had their form
+// since this operator set: what came later are types of elements, which other programs do not know.
+constexpr std::int64_t kWrittenOpset = 21;
 
 bool is_concrete(const Known& known) {
   return !known.present ||
          (known.type.is_tensor() && known.type.dims && to_shape(*known.type.dims));
+}
+
+bool has_rank(const Known& known) {
+  return !known.present || (known.type.is_tensor() && known.type.dims);
+}
+
+// What a graph computes, whatever it declares of its inputs.
+std::string bytes_of(const Graph& graph) {
+  Model model;
+  model.ir_version = 10;
+  model.graph = graph;
+  for (NamedType& input : model.graph.inputs) input.type = {};
+  return *to_onnx(model);
+}
+
+// The graph of the layer; nullopt if it is another one for other numbers in the place of extents
+// that are not known.
+std::optional<Graph> body_of(const Lookup& found, const Site& site) {
+  const auto composed = [&](const Site& concrete) -> std::optional<Graph> {
+    Check check(concrete, *found.schema);
+    check_node(check, *found.entry, *found.schema);
+    if (!check.violations.empty()) return std::nullopt;
+    return compose(found.entry->meaning.composition, concrete);
+  };
+  if (std::ranges::all_of(site.inputs, is_concrete)) return composed(site);
+  if (!std::ranges::all_of(site.inputs, has_rank)) return std::nullopt;
+  std::optional<Graph> first = composed(concrete_site(site, 0));
+  const std::optional<Graph> second = composed(concrete_site(site, 1));
+  if (!first || !second || bytes_of(*first) != bytes_of(*second)) return std::nullopt;
+  return first;
+}
+
+Error needs_extents(const Node& node, const Site& site) {
+  for (std::size_t i = 0; i < site.inputs.size(); ++i) {
+    if (is_concrete(site.inputs[i])) continue;
+    return {"invalid",
+            fmt::format("{}: the shape of its input {} must be known to write the layer out",
+                        printable(node.name), in_quotes(node.inputs[i])),
+            node.name};
+  }
+  return {"invalid", fmt::format("{}: the layer cannot be written out", printable(node.name)),
+          node.name};
 }
 
 }  // namespace
@@ -50,17 +90,14 @@ Result<Model> expand_layers(const Model& model) {
     Site site(whole, found.schema->since_version);
     for (const std::string& input : node.inputs) {
       site.inputs.push_back(input.empty() ? Known() : *known.at(input));
-      if (is_concrete(site.inputs.back())) continue;
-      return Error{"invalid",
-                   fmt::format("{}: the shape of its input {} must be known to write the layer out",
-                               printable(node.name), in_quotes(input)),
-                   node.name};
     }
-    splice({node.name, node.op, node.outputs.front(), node.inputs, node.outputs},
-           compose(found.entry->meaning.composition, site), result.graph);
+    std::optional<Graph> body = body_of(found, site);
+    if (!body) return needs_extents(node, site);
+    splice({node.name, node.op, node.outputs.front(), node.inputs, node.outputs}, *std::move(body),
+           result.graph);
   }
   if (all) result.opsets.erase(std::string(keras::kDomain));
-  result.opsets.try_emplace("", newest_opset());
+  result.opsets[""] = kWrittenOpset;
   for (std::size_t i = 0; i < result.graph.outputs.size() && i < types.outputs.size(); ++i) {
     result.graph.outputs[i].type = types.outputs[i].type;
   }

@@ -7,8 +7,8 @@
 namespace assay {
 
 // Puts in the place of each layer of the main graph the graph that it means; the value of a layer
-// keeps its name. The model must be valid. A layer whose input's extents are not all known is an
-// Error of kind "invalid"; a class that nobody knows stays what it is.
+// keeps its name. The model must be valid. A layer whose graph depends on extents
+// that are not known is an Error of kind "invalid"; a class that nobody knows stays what it is.
 Result<Model> expand_layers(const Model& model);
 
 }  // namespace assay

@@ -150,7 +150,8 @@ std::vector<Argument> arguments(std::vector<Argument> own) {
                                sizes("dilation_rate", {1}),
                                data_format(),
                                activation(),
-                               use_bias()};
+                               use_bias(),
+                               {"groups", Role::count, std::int64_t{1}}};
   all.insert(all.end(), own.begin(), own.end());
   return all;
 }
@@ -158,7 +159,7 @@ std::vector<Argument> arguments(std::vector<Argument> own) {
 Layer plain(std::string_view name, std::string_view alias, int spatial) {
   return {.name = name,
           .summary = "Each window times a kernel, summed, for each of `filters` kernels.",
-          .arguments = arguments({count("filters"), {"groups", Role::count, std::int64_t{1}}}),
+          .arguments = arguments({count("filters")}),
           .spatial = spatial,
           .weights = conv_weights,
           .require = require_conv,

@@ -55,7 +55,8 @@ std::string conv_lstm_of(Body& l, std::string States::*shown) {
                             window_attributes(l.site, "kernel_size"));
   const std::int64_t time = l.extent(1);
   const std::string shape =
-      l("Concat", {l.b.integers({l.extent(0), time}), l("Shape", {all}, {attribute("start", 1)})},
+      l("Concat",
+        {l("Shape", {l.x}, {attribute("end", 2)}), l("Shape", {all}, {attribute("start", 1)})},
         {attribute("axis", 0)});
   const std::string by_time = l("Reshape", {all, shape});
   States states;

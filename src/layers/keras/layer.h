@@ -28,6 +28,7 @@ struct Weight {
   std::string_view name;
   Dims shape;
   double initial = std::numeric_limits<double>::quiet_NaN();
+  bool trained = true;  // false: counted among those that training does not change
 };
 using Weights = std::vector<Weight>;
 

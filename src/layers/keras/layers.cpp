@@ -15,9 +15,9 @@ constexpr int kNewest = 3;
 
 using Family = std::vector<Layer> (*)();
 constexpr Family kFamilies[] = {
-    activation_layers, border_layers, conv_layers,    conv_recurrent_layers, core_layers,
-    local_layers,      merge_layers,  norm_layers,    pool_layers,           random_layers,
-    recurrent_layers,  shape_layers,  wrapper_layers,
+    activation_layers, attention_layers, border_layers, conv_layers,    conv_recurrent_layers,
+    core_layers,       local_layers,     merge_layers,  norm_layers,    pool_layers,
+    random_layers,     recurrent_layers, shape_layers,  wrapper_layers,
 };
 
 constexpr std::string_view kFloats[] = {"tensor(double)", "tensor(float)", "tensor(float16)",

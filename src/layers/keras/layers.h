@@ -21,6 +21,7 @@ AttributeKind kind_of(Role role);
 
 // The families, one file each.
 std::vector<Layer> activation_layers();
+std::vector<Layer> attention_layers();
 std::vector<Layer> border_layers();
 std::vector<Layer> conv_layers();
 std::vector<Layer> conv_recurrent_layers();

@@ -1,6 +1,7 @@
 """What a layer's class makes of the arguments of a node: their form, their names, those it lacks."""
 
 import inspect
+import json
 
 from ..arrays import Array
 from ..failure import Unsupported
@@ -10,12 +11,15 @@ from ..program import Graph
 _NEUTRAL = {
     "data_format": "channels_last", "dilation_rate": 1, "groups": 1, "interpolation": "nearest", "keepdims": 0, "normalize": 0,
     "negative_slope": 0, "output_padding": None, "reset_after": 0, "threshold": 0, "time_major": 0,
-    "depth_multiplier": 1,
+    "causal": 0, "depth_multiplier": 1, "mask_zero": 0, "return_attention_scores": 0,
+    "rms_scaling": 0, "score_mode": "dot", "use_causal_mask": 0,
 }  # fmt: skip
 # The same argument under the name that another release has for it.
 _OTHER_NAMES = {"alpha": "negative_slope", "negative_slope": "alpha"}
+# Before the names of arguments that only decide how a layer computes.
+_MANNER = "keras."
 # Lists that stay lists, also of one number.
-_LISTS = ("target_shape", "dims", "shared_axes")
+_LISTS = ("target_shape", "dims", "shared_axes", "output_shape")
 # Of each spatial axis the numbers before and after it.
 _ENDS = ("padding", "cropping")
 
@@ -35,17 +39,26 @@ def parameters(cls):
 
 
 def arguments(node, cls, inner):
-    """Return what the class is called with; `inner` makes a layer of a node inside this one."""
-    known, made = parameters(cls), {}
+    """Return what the constructor takes, and what the call does.
+
+    `inner` makes a layer of a node inside this one.
+    """
+    known, made, called = parameters(cls), {}, {}
     for name, value in node.attributes.items():
         other = _OTHER_NAMES.get(name)
         if name not in known and other in known:
             name = other
         if name in known:
             made[name] = _value(name, value, known[name], inner)
+        elif name in inspect.signature(cls.call).parameters:
+            called[name] = bool(value)
         elif not _is_neutral(name, value):
             raise Unsupported("argument %s of %s" % (name, node.op))
-    return made
+    for name, text in node.metadata.items():
+        name = name[len(_MANNER) :] if name.startswith(_MANNER) else ""
+        if name in known:
+            made[name] = json.loads(text)
+    return made, called
 
 
 def _is_neutral(name, value):
