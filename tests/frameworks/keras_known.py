@@ -195,10 +195,9 @@ INCONSISTENT = {
     ),
     "ReLU clips at zero what a negative threshold keeps": Known(
         RELU,
-        {
-            name: "clipped-at-zero"
-            for name in ("tfkeras-2.4", "keras2-tensorflow", "keras2-theano", "keras2-cntk")
-        },
+        dict.fromkeys(
+            ("tfkeras-2.4", "keras2-tensorflow", "keras2-theano", "keras2-cntk"), "clipped-at-zero"
+        ),
     ),
 }
 
@@ -215,6 +214,7 @@ class Invalid:
 
 IMAGE = counted(1, 4, 4, 2)
 SOLID = counted(1, 4, 4, 4, 2)
+SQUARE = (np.ones((2, 2, 2, 2)), np.zeros(2))
 
 
 def one(x: Array, op: str, *weights: Array, **config: Any) -> Network:
@@ -224,10 +224,7 @@ def one(x: Array, op: str, *weights: Array, **config: Any) -> Network:
 
 INVALID = {
     "a dilation of zero": Invalid(
-        one(
-            *(IMAGE, "Conv2D", np.ones((2, 2, 2, 2)), np.zeros(2)),
-            **{"filters": 2, "kernel_size": [2, 2], "dilation_rate": [0, 0]},
-        ),
+        one(IMAGE, "Conv2D", *SQUARE, filters=2, kernel_size=[2, 2], dilation_rate=[0, 0]),
         accepted=("keras2-theano",),
         refused=("keras2-tensorflow", "keras2-cntk"),
     ),
@@ -278,10 +275,7 @@ INVALID = {
         killed=("tfkeras-2.4",),
     ),
     "no groups": Invalid(
-        one(
-            *(IMAGE, "Conv2D", np.ones((2, 2, 2, 2)), np.zeros(2)),
-            **{"filters": 2, "kernel_size": [2, 2], "groups": 0},
-        ),
+        one(IMAGE, "Conv2D", *SQUARE, filters=2, kernel_size=[2, 2], groups=0),
         accepted=("tfkeras-2.4",),
     ),
     "a negative cropping": Invalid(
@@ -304,12 +298,20 @@ INVALID = {
 }
 
 
+# Networks that are right, and that a backend cannot build or run.
+REFUSED = {
+    "a kernel larger than the image, turned round": (
+        conv(IMAGE[:, :2, :2], drawn(5, 5, 2, 2), "Conv2DTranspose", padding="same"),
+        {"keras2-cntk": 1},
+        ("keras2-tensorflow", "keras2-theano"),
+    ),
+}
+
+
 def conv_lstm_of_two_steps() -> Network:
     """Return a recurrence whose padding is on the right: a convention, and no defect."""
     x = np.array([[0, 0, 2], [0, 0, 1]], float).reshape(1, 2, 1, 3, 1)
     weights = [np.ones((1, 2, 1, 4)), np.ones((1, 2, 1, 4)), np.zeros(4)]
-    config = {
-        **{"filters": 1, "kernel_size": [1, 2]},
-        **{"activation": "linear", "recurrent_activation": "linear"},
-    }
+    linear = dict.fromkeys(("activation", "recurrent_activation"), "linear")
+    config = {"filters": 1, "kernel_size": [1, 2], **linear}
     return Network(x, [("ConvLSTM2D", config)], {0: weights})

@@ -1,4 +1,4 @@
-"""What a layer's class makes of the arguments of a node: their form, their names, those it lacks."""
+"""What a layer's class makes of the arguments of a node: their form, and those that it lacks."""
 
 import inspect
 import json
@@ -9,10 +9,10 @@ from ..program import Graph
 
 # Arguments of other releases, and the value at which they change nothing.
 _NEUTRAL = {
-    "data_format": "channels_last", "dilation_rate": 1, "groups": 1, "interpolation": "nearest", "keepdims": 0, "normalize": 0,
-    "negative_slope": 0, "output_padding": None, "reset_after": 0, "threshold": 0, "time_major": 0,
-    "causal": 0, "depth_multiplier": 1, "mask_zero": 0, "return_attention_scores": 0,
-    "rms_scaling": 0, "score_mode": "dot", "use_causal_mask": 0,
+    "causal": 0, "data_format": "channels_last", "depth_multiplier": 1, "dilation_rate": 1,
+    "groups": 1, "interpolation": "nearest", "keepdims": 0, "mask_zero": 0, "negative_slope": 0,
+    "normalize": 0, "output_padding": None, "reset_after": 0, "return_attention_scores": 0,
+    "rms_scaling": 0, "score_mode": "dot", "threshold": 0, "time_major": 0, "use_causal_mask": 0,
 }  # fmt: skip
 # The same argument under the name that another release has for it.
 _OTHER_NAMES = {"alpha": "negative_slope", "negative_slope": "alpha"}
@@ -33,7 +33,7 @@ def parameters(cls):
         if not inspect.isfunction(init):
             continue
         for name, one in inspect.signature(init).parameters.items():
-            if one.kind == one.POSITIONAL_OR_KEYWORD or one.kind == one.KEYWORD_ONLY:
+            if one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY):
                 found[name] = one.default
     return found
 
@@ -44,20 +44,18 @@ def arguments(node, cls, inner):
     `inner` makes a layer of a node inside this one.
     """
     known, made, called = parameters(cls), {}, {}
-    for name, value in node.attributes.items():
-        other = _OTHER_NAMES.get(name)
-        if name not in known and other in known:
-            name = other
+    for given, value in node.attributes.items():
+        other = _OTHER_NAMES.get(given)
+        name = other if given not in known and other in known else given
         if name in known:
             made[name] = _value(name, value, known[name], inner)
         elif name in inspect.signature(cls.call).parameters:
             called[name] = bool(value)
         elif not _is_neutral(name, value):
             raise Unsupported("argument %s of %s" % (name, node.op))
-    for name, text in node.metadata.items():
-        name = name[len(_MANNER) :] if name.startswith(_MANNER) else ""
-        if name in known:
-            made[name] = json.loads(text)
+    for name in known:
+        if _MANNER + name in node.metadata:
+            made[name] = json.loads(node.metadata[_MANNER + name])
     return made, called
 
 

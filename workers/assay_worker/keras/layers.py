@@ -7,7 +7,9 @@ from .arguments import arguments
 
 DOMAIN = "keras"
 # These run code or read files that a model names.
-_REFUSED = ("Lambda", "TFSMLayer", "TorchModuleWrapper", "JaxLayer", "FlaxLayer", "Layer", "Wrapper")
+_REFUSED = (
+    "FlaxLayer", "JaxLayer", "Lambda", "Layer", "TFSMLayer", "TorchModuleWrapper", "Wrapper",
+)  # fmt: skip
 # Layers of a list of inputs; they have no weights.
 _LISTS = (
     "Add", "Average", "Concatenate", "Dot", "Maximum", "Minimum", "Multiply", "Subtract",
