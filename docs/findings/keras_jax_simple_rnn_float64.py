@@ -3,9 +3,7 @@
 import os
 
 os.environ["KERAS_BACKEND"] = "jax"
-import jax
-
-jax.config.update("jax_enable_x64", True)
+os.environ["JAX_ENABLE_X64"] = "1"
 import keras
 import numpy as np
 

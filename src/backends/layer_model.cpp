@@ -19,6 +19,11 @@ Node completed(const Node& node, std::int64_t version) {
   if (node.domain != keras::kDomain || !found.schema) return node;
   Node whole = complete(node, *found.schema);
   for (Attribute& one : whole.attributes) {
+    // A number of an ONNX file has single precision; one of a tensor keeps all its digits.
+    if (const auto* real = std::get_if<double>(&one.value)) {
+      one.value = make_scalar(ElementType::f64, *real);
+      continue;
+    }
     if (const auto* inner = std::get_if<std::shared_ptr<const Graph>>(&one.value)) {
       one.value = completed(**inner, version);
     }

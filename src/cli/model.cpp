@@ -157,10 +157,7 @@ Error missing_error(const std::vector<std::string>& missing) {
 
 }  // namespace
 
-bool holds_layers(const std::string& path) {
-  const std::string kind = file_kind(path);
-  return names_case(path) || kind == ".keras" || kind == ".h5" || kind == ".json";
-}
+bool holds_layers(const std::string& path) { return names_case(path) || is_keras(path); }
 
 Result<Model> read_model(const std::string& path) {
   std::error_code ignored;

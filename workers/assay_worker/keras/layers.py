@@ -7,13 +7,18 @@ from .arguments import arguments
 
 DOMAIN = "keras"
 # These run code or read files that a model names.
-_REFUSED = ("Lambda", "TFSMLayer", "TorchModuleWrapper", "JaxLayer", "FlaxLayer", "Layer", "Wrapper")
+_REFUSED = (
+    "FlaxLayer", "JaxLayer", "Lambda", "Layer", "TFSMLayer", "TorchModuleWrapper", "Wrapper",
+)  # fmt: skip
 # Layers of a list of inputs; they have no weights.
 _LISTS = (
     "Add", "Average", "Concatenate", "Dot", "Maximum", "Minimum", "Multiply", "Subtract",
 )  # fmt: skip
+# Query, value and key: some layers take them as a list.
+_ATTENTION = ("Attention", "AdditiveAttention", "MultiHeadAttention")
 # Inputs before the weights, where there is more than one.
 _INPUTS = {"SimpleRNN": 2, "GRU": 2, "LSTM": 3, "SimpleRNNCell": 2, "GRUCell": 2, "LSTMCell": 3}
+_INPUTS.update((name, 3) for name in _ATTENTION)
 
 
 def find_class(module, base, name):
@@ -31,22 +36,23 @@ class Layer(object):
     def __init__(self, node, keras, kind):
         """Make the real layer; `kind` is the type of what it computes."""
         self.node, self.keras = node, keras
-        cls = find_class(keras.layers, keras.base, node.op)
-        self.real = self._make(node, cls, kind)
+        self.real, self.called = self._make(node, kind)
         first = len(node.inputs) if node.op in _LISTS else _INPUTS.get(node.op, 1)
         self.inputs, self.weights = node.inputs[:first], node.inputs[first:]
 
-    def _make(self, node, cls, kind):
-        def inner(one):
-            return self._make(one, find_class(self.keras.layers, self.keras.base, one.op), kind)
-
-        return cls(dtype=kind, **arguments(node, cls, inner))
+    def _make(self, node, kind):
+        cls = find_class(self.keras.layers, self.keras.base, node.op)
+        made, called = arguments(node, cls, lambda one: self._make(one, kind)[0])
+        return cls(dtype=kind, **made), called
 
     def call(self, values, constants):
         """Return what the layer makes of the values, a list; its weights are among `constants`."""
         given = [values[name] if name else None for name in self.inputs]
         if self.weights and not self.keras.is_ready(self.real):
-            self.keras.build(self.real, given[0])
+            if self.node.op in _ATTENTION:
+                self._call(given)
+            else:
+                self.keras.build(self.real, given[0])
             self._set_weights([constants(name) for name in self.weights if name])
         made = self._call(given)
         return list(made) if isinstance(made, (list, tuple)) else [made]
@@ -55,6 +61,10 @@ class Layer(object):
         if self.node.op in _LISTS:
             return self.real(given)
         states = [one for one in given[1:] if one is not None]
+        if self.node.op == "MultiHeadAttention":
+            return self.real(given[0], *states, **self.called)
+        if self.node.op in _ATTENTION:
+            return self.real([given[0]] + states, **self.called)
         if self.node.op.endswith("Cell"):
             found, after = self.real(given[0], states=states)
             return [found] + list(after)

@@ -7,7 +7,7 @@ _LACKS = (
     "is not supported by", "not supported with", "not yet supported", "not implemented",
     "only supports", "does not support", "is only available with", "only available in",
     "not currently supported", "No OpKernel was registered", "Could not find device for node",
-    "Could not find valid device for node",
+    "Could not find valid device for node", "in the list of allowed values",
 )  # fmt: skip
 
 

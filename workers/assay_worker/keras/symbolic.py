@@ -68,8 +68,12 @@ class OldKeras(object):
     def _connect(self, layers, given, constant):
         """Call the layers on symbols."""
         self.functions, self.inputs = {}, list(given)
+        stateful = any(getattr(layer.real, "stateful", False) for layer in layers)
         self.symbols = {
-            name: self.layers.Input(shape=one.shape[1:], dtype=one.dtype.name)
+            name: self.layers.Input(
+                batch_shape=(one.shape[0] if stateful else None,) + one.shape[1:],
+                dtype=one.dtype.name,
+            )
             for name, one in given.items()
         }
         for layer in layers:
