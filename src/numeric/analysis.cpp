@@ -262,7 +262,8 @@ std::vector<Abstract> Analysis::transfer(Situation& s, Scope& scope, Analyzed& s
     if (input.type.kind != ValueType::Kind::unknown && !input.is_tensor())
       return unknown(s, seen, "an input is no tensor");
   for (std::size_t i = 0; i < node.node.inputs.size(); ++i)
-    if (!node.node.inputs[i].empty() && !s.inputs[i].is_tensor())
+    if (!node.node.inputs[i].empty() &&
+        (!s.inputs[i].is_tensor() || s.inputs[i].type.element == ElementType::undefined))
       return unknown(s, seen, "nothing is known of an input");
   try {
     if (!node.subgraphs.empty()) return control(s, scope, seen);
