@@ -270,7 +270,11 @@ std::vector<Abstract> Analysis::transfer(Situation& s, Scope& scope, Analyzed& s
     if (node.found.entry->meaning.composition) return composed(s);
     return derived(s, seen);
   } catch (const EvaluationError& failure) {
-    seen.failure = failure.what();
+    // Of open extents, only one choice was tried.
+    const bool open = std::any_of(s.inputs.begin(), s.inputs.end(), [](const Abstract& input) {
+      return input.ranked() && is_open(*input.type.dims);
+    });
+    if (!open) seen.failure = failure.what();
     return unknown(s, seen, failure.what());
   }
 }
