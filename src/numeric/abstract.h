@@ -33,6 +33,7 @@ struct Abstract {
   std::vector<Cell> cells;  // row-major; empty if nothing is known or there are no elements
   bool assumed = false;     // rests on the range of a type, which nobody gave
   std::set<int> roots;      // the inputs and weights that it depends on
+  std::set<int> mixed;      // those of which one element here depends on several elements
 
   bool is_tensor() const { return type.is_tensor(); }
   bool ranked() const { return type.dims.has_value(); }

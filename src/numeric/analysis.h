@@ -25,6 +25,7 @@ struct Analyzed {
   std::string reason{};        // why
   bool overflows = false;      // finite operands may give an infinity, or NaN
   Interval before_overflow{};  // the range of such results
+  bool from_infinity = false;  // the operands may be infinite: then only NaN counts
   std::string failure{};       // the node cannot be evaluated at all: an index out of range
   bool unreachable = false;
 
@@ -65,7 +66,7 @@ class Analysis {
   std::vector<Abstract> unfollowed(Situation& s, Scope& scope, Analyzed& seen);
   void settle(Situation& s, std::vector<Abstract>& outputs, Analyzed& seen);
   void give_forms(Abstract& value);
-  static void narrow(Abstract& output, Analyzed& seen);
+  static void narrow(Abstract& output, bool operands_finite, Analyzed& seen);
   std::vector<ValueType> types_of(const PlannedNode& node, const Scope& scope,
                                   std::span<const Abstract> inputs) const;
   std::vector<Abstract> body(const PlannedNode& node, const PlannedSubgraph& graph,

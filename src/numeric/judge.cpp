@@ -60,6 +60,7 @@ Found examine(const Analyzed& seen) {
   };
   whole(judge_index(seen), "lint.index");
   whole(judge_overflow(seen), "lint.overflow");
+  whole(judge_nan(seen), "lint.nan");
   return found;
 }
 
@@ -89,9 +90,11 @@ class Judge {
       node.verdict = LintVerdict::unreachable;
       node.why = "no value gets here";
     }
-    std::set<int> depends;
+    std::set<int> depends, mixed;
     for (const Abstract& input : seen.inputs)
       depends.insert(input.roots.begin(), input.roots.end());
+    for (const Abstract& output : seen.outputs)
+      mixed.insert(output.mixed.begin(), output.mixed.end());
     for (int root : depends)
       node.cause.push_back(roots_->roots[static_cast<std::size_t>(root)].name);
     // An operation of a framework may stand as several nodes: they share a name and a verdict.
@@ -99,8 +102,10 @@ class Judge {
     if (fresh) {
       result.nodes.push_back(std::move(node));
       result.roots.push_back(std::move(depends));
+      result.mixed.push_back(std::move(mixed));
     } else {
       result.roots[place->second].insert(depends.begin(), depends.end());
+      result.mixed[place->second].insert(mixed.begin(), mixed.end());
       merge(result.nodes[place->second], std::move(node));
     }
   }

@@ -13,6 +13,7 @@ namespace assay {
 struct Assessment {
   std::vector<LintNode> nodes;  // in order of execution, one for each node that a check is about
   std::vector<std::set<int>> roots;  // that each depends on
+  std::vector<std::set<int>> mixed;  // those of which one element depends on several elements
   std::vector<std::pair<std::string, std::string>> unknown;
 };
 

@@ -64,7 +64,7 @@ class OwnNormalization(layers.Layer):
         return (x - mean) * danger(tf.math.rsqrt, variance + self.epsilon)
 
 
-@program("lint.exp", parameters=WEIGHTS, x=[0, 255], noise=[-4, 4])
+@program("lint.exp", "sampling_1/danger", parameters=WEIGHTS, x=[0, 255], noise=[-4, 4])
 def sampling_layer(fixed: bool) -> Any:
     """A variational autoencoder's encoder."""
     x = given("x", None, 16)
@@ -73,7 +73,7 @@ def sampling_layer(fixed: bool) -> Any:
     return Sampling(fixed)(mean, log_variance, given("noise", None, 2))
 
 
-@program("lint.sqrt", parameters=WEIGHTS, x=[-1, 1])
+@program("lint.divide", "own_normalization_1/danger", parameters=WEIGHTS, x=[-1, 1])
 def own_layer_normalization(fixed: bool) -> Any:
     """Normalisation whose epsilon is 0."""
     return OwnNormalization(1e-3 if fixed else 0.0)(layers.Dense(8)(given("x", None, 4)))

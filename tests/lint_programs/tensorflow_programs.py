@@ -173,7 +173,7 @@ def unit_length(fixed: bool) -> Any:
     return tf.divide(x, tf.sqrt(tf.reduce_sum(x * x, 1, keepdims=True)), name="danger")
 
 
-@program("lint.sqrt", x=[-1, 1])
+@program("lint.divide", x=[-1, 1])
 def normalised_batch(fixed: bool) -> Any:
     """Batch normalisation without its epsilon."""
     x = given("x", 16, 4)
@@ -225,7 +225,7 @@ def halved_in_a_loop(fixed: bool) -> Any:
     return tf.divide(1.0, step, name="danger")
 
 
-@program("lint.log1p", parameters=WEIGHTS, x=[-100, 100])
+@program("lint.log", parameters=WEIGHTS, x=[-100, 100])
 def logarithm_of_the_rest(fixed: bool) -> Any:
     """log(1 - p) of a probability that may be 1."""
     p = tf.sigmoid(dense(given("x", None, 8), 1))

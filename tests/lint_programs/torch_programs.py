@@ -48,7 +48,7 @@ def entropy_of_a_policy(fixed: bool) -> Any:
     return Written(compute), {"logits": (4, 6)}
 
 
-@program("lint.divide", "/Softmax", scores=[-30, 30], mask=[0, 1])
+@program("lint.nan", "/Softmax", scores=[-30, 30], mask=[0, 1])
 def masked_attention(fixed: bool) -> Any:
     """Softmax over a row that is minus infinity throughout."""
 

@@ -9,6 +9,7 @@
 namespace assay {
 
 std::optional<Danger> judge_overflow(const Analyzed& seen);
+std::optional<Danger> judge_nan(const Analyzed& seen);
 std::optional<Danger> judge_index(const Analyzed& seen);
 
 }  // namespace assay
