@@ -28,7 +28,7 @@ Tensor floats(const std::vector<double>& values) {
 // What a node makes of 3 · x, whose rounding nobody recorded.
 Judgement judge_after_product(Node decision, const std::vector<double>& x, const Tensor& found) {
   const std::vector<Value> inputs = {floats(x), floats({3, 3})};
-  const auto evaluator = make_evaluator({node_of("Mul", {"X0", "X1"}, "P"), decision}, inputs);
+  const auto evaluator = make_evaluator({make_node("Mul", {"X0", "X1"}, {"P"}), decision}, inputs);
   const auto judged = judge(*evaluator, inputs, {{"Y", found}}, 1);
   EXPECT_TRUE(judged);
   EXPECT_EQ(judged->size(), 1U);
@@ -36,13 +36,13 @@ Judgement judge_after_product(Node decision, const std::vector<double>& x, const
 }
 
 TEST(Judge, ExactIsPrecision) {
-  const Judgement one = judge_node(node_of("Add", {"X0", "X1"}, "Y"),
+  const Judgement one = judge_node(make_node("Add", {"X0", "X1"}, {"Y"}),
                                    {floats({1, 2}), floats({3, 4})}, floats({4, 6}));
   EXPECT_EQ(one.verdict, Verdict::precision);
 }
 
 TEST(Judge, OutsideIsADefect) {
-  const Judgement one = judge_node(node_of("Add", {"X0", "X1"}, "Y"),
+  const Judgement one = judge_node(make_node("Add", {"X0", "X1"}, {"Y"}),
                                    {floats({1, 2}), floats({3, 4})}, floats({4, 6.1}));
   EXPECT_EQ(one.verdict, Verdict::defect);
   EXPECT_FALSE(one.inside);
@@ -52,7 +52,7 @@ TEST(Judge, OutsideIsADefect) {
 constexpr double kSixth = 0.16666667163372040;
 
 TEST(Judge, AStepThatRoundingTurnsIsATie) {
-  const Node round = node_of("Round", {"P"}, "Y");
+  const Node round = make_node("Round", {"P"}, {"Y"});
   const Judgement tie = judge_after_product(round, {kSixth, 0.5}, floats({1, 2}));
   EXPECT_EQ(tie.verdict, Verdict::tie);
   EXPECT_TRUE(tie.inside);
@@ -62,7 +62,7 @@ TEST(Judge, AStepThatRoundingTurnsIsATie) {
 
 TEST(Judge, ContinuousBranchesAreNoDecision) {
   const Judgement one =
-      judge_after_product(node_of("Relu", {"P"}, "Y"), {-1e-30, 0.5}, floats({0, 1.5}));
+      judge_after_product(make_node("Relu", {"P"}, {"Y"}), {-1e-30, 0.5}, floats({0, 1.5}));
   EXPECT_EQ(one.verdict, Verdict::precision);
 }
 
@@ -71,7 +71,7 @@ Tensor integers(ElementType type, const std::vector<std::int64_t>& values) {
 }
 
 TEST(Judge, AnIndexThatRoundingTurnsIsATie) {
-  const Node largest = node_of("ArgMax", {"P"}, "Y");
+  const Node largest = make_node("ArgMax", {"P"}, {"Y"});
   const auto verdict = [&](double x) {
     return judge_after_product(largest, {x, 0.10000001}, integers(ElementType::i64, {1})).verdict;
   };
@@ -81,18 +81,18 @@ TEST(Judge, AnIndexThatRoundingTurnsIsATie) {
 }
 
 TEST(Judge, ATopKThatRoundingTurnsIsATie) {
-  Node top = node_of("TopK", {"P", "X2"}, "V");
+  Node top = make_node("TopK", {"P", "X2"}, {"V"});
   top.outputs = {"V", "Y"};
   const std::vector<Value> inputs = {floats({0.1, 0.10000001}), floats({3, 3}),
                                      integers(ElementType::i64, {1})};
-  const auto evaluator = make_evaluator({node_of("Mul", {"X0", "X1"}, "P"), top}, inputs);
+  const auto evaluator = make_evaluator({make_node("Mul", {"X0", "X1"}, {"P"}), top}, inputs);
   const auto judged = judge(*evaluator, inputs, {{"Y", integers(ElementType::i64, {1})}}, 1);
   ASSERT_TRUE(judged);
   EXPECT_EQ(judged->front().verdict, Verdict::tie);
 }
 
 TEST(Judge, ACastThatRoundingTurnsIsATie) {
-  Node cast = node_of("Cast", {"P"}, "Y");
+  Node cast = make_node("Cast", {"P"}, {"Y"});
   cast.attributes.push_back(attribute("to", 7));
   const auto verdict = [&](double x) {
     return judge_after_product(cast, {x, 0.5}, integers(ElementType::i64, {0, 1})).verdict;
@@ -103,9 +103,9 @@ TEST(Judge, ACastThatRoundingTurnsIsATie) {
 
 TEST(Judge, AConditionThatRoundingTurnsIsATie) {
   const std::vector<Value> inputs = {floats({kSixth, 0.1}), floats({3, 3}), floats({0.5, 0.5})};
-  const std::vector<Node> nodes = {node_of("Mul", {"X0", "X1"}, "P"),
-                                   node_of("Less", {"P", "X2"}, "C"),
-                                   node_of("Where", {"C", "X1", "X0"}, "Y")};
+  const std::vector<Node> nodes = {make_node("Mul", {"X0", "X1"}, {"P"}),
+                                   make_node("Less", {"P", "X2"}, {"C"}),
+                                   make_node("Where", {"C", "X1", "X0"}, {"Y"})};
   const auto evaluator = make_evaluator(nodes, inputs);
   const auto judged =
       judge(*evaluator, inputs,
@@ -119,7 +119,7 @@ TEST(Judge, AConditionThatRoundingTurnsIsATie) {
 TEST(Judge, BetweenTypicalAndWorstIsSuspicious) {
   constexpr std::int64_t kTerms = 10000;
   const Tensor ones = make_tensor(ElementType::f32, {kTerms}, std::vector<double>(kTerms, 1.1));
-  Node sum = node_of("ReduceSum", {"X0"}, "Y");
+  Node sum = make_node("ReduceSum", {"X0"}, {"Y"});
   sum.attributes.push_back(attribute("keepdims", 0));
   const double exact = 1.10000002384185791 * kTerms;
   const auto verdict = [&](double off) {
@@ -134,7 +134,7 @@ TEST(Judge, BetweenTypicalAndWorstIsSuspicious) {
 
 TEST(Judge, SubnormalsThatAreKnownToBeFlushedAreNoDefect) {
   const std::vector<Value> inputs = {floats({1e-40, 1}), floats({2, 2})};
-  const Node product = node_of("Mul", {"X0", "X1"}, "Y");
+  const Node product = make_node("Mul", {"X0", "X1"}, {"Y"});
   EXPECT_EQ(judge_node(product, inputs, floats({0, 2})).verdict, Verdict::defect);
   Arithmetic flushing;
   flushing.flushes_subnormals = true;
@@ -148,7 +148,7 @@ TEST(Judge, ProductsOfShortenedFactorsAreADifference) {
   const Value b = make_tensor(ElementType::f32, {2, 1}, {{3.0011, 5.0003}});
   const double exact = 1.0003 * 3.0011 + 2.0007 * 5.0003;
   const auto judged = [&](double off) {
-    return judge_node(node_of("MatMul", {"X0", "X1"}, "Y"), {a, b},
+    return judge_node(make_node("MatMul", {"X0", "X1"}, {"Y"}), {a, b},
                       make_tensor(ElementType::f32, {1, 1}, {{exact * (1 + off)}}));
   };
   EXPECT_EQ(judged(1e-8).verdict, Verdict::precision);
@@ -163,7 +163,7 @@ TEST(Judge, ACastThatAFusedSegmentLeftOutIsADifference) {
   // What was rounded to 1.5 may have been half a step of 2^-10 more, and its power is.
   const std::vector<Value> inputs = {half(1.5), half(16)};
   const auto judged = [&](double before) {
-    return judge_node(node_of("Pow", {"X0", "X1"}, "Y"), inputs, half(std::pow(before, 16)));
+    return judge_node(make_node("Pow", {"X0", "X1"}, {"Y"}), inputs, half(std::pow(before, 16)));
   };
   EXPECT_EQ(judged(1.5).verdict, Verdict::precision);
   EXPECT_EQ(judged(1.50045).verdict, Verdict::difference);
@@ -179,7 +179,7 @@ TEST(Judge, ARecurrentLayerIsJudgedStepByStep) {
   const auto weight = [](double w) { return make_tensor(ElementType::f32, {1, 1, 1}, {{w}}); };
   const std::vector<Value> inputs = {make_tensor(ElementType::f32, {kSteps, 1, 1}, x), weight(0.5),
                                      weight(-4)};
-  Node layer = node_of("RNN", {"X0", "X1", "X2"}, "Y");
+  Node layer = make_node("RNN", {"X0", "X1", "X2"}, {"Y"});
   layer.attributes.push_back(attribute("hidden_size", 1));
   const auto right = evaluate_node(layer, 14, inputs, Reading::value);
   ASSERT_TRUE(right);
@@ -192,7 +192,7 @@ TEST(Judge, ARecurrentLayerIsJudgedStepByStep) {
 
 TEST(Judge, WhatChanceMadeIsNotJudged) {
   const std::vector<Value> inputs = {floats({0.5, 0.5, 0.5, 0.5})};
-  Node drawn = node_of("RandomUniformLike", {"X0"}, "Y");
+  Node drawn = make_node("RandomUniformLike", {"X0"}, {"Y"});
   drawn.attributes.push_back(attribute("seed", 1.0));
   const auto evaluator = make_evaluator({drawn}, inputs);
   const auto judged = judge(*evaluator, inputs, {{"Y", floats({0.1, 0.2, 0.3, 0.4})}}, 1);
@@ -205,8 +205,8 @@ TEST(Judge, WhatChanceMadeIsNotJudged) {
 
 TEST(Turned, NamesTheDecisionThatTwoRecordingsTookDifferently) {
   const std::vector<Value> inputs = {floats({kSixth}), floats({3})};
-  const auto evaluator =
-      make_evaluator({node_of("Mul", {"X0", "X1"}, "P"), node_of("Round", {"P"}, "Y")}, inputs);
+  const auto evaluator = make_evaluator(
+      {make_node("Mul", {"X0", "X1"}, {"P"}), make_node("Round", {"P"}, {"Y"})}, inputs);
   const std::map<std::string, Tensor> down = {{"P", floats({0.5})}, {"Y", floats({0})}};
   const std::map<std::string, Tensor> up = {{"P", floats({0.50000006})}, {"Y", floats({1})}};
   const auto turned = turned_layers(*evaluator, inputs, down, up, 1);
@@ -222,7 +222,8 @@ TEST(Judge, NodesThatWereComputedAsOneAreNotRoundedBetween) {
   const auto number = [](double x) { return make_tensor(ElementType::f32, {1}, {{x}}); };
   const std::vector<Value> inputs{number(1 + 0x1p-12), number(1 + 0x1p-11)};
   const auto evaluator = make_evaluator(
-      {node_of("Mul", {"X0", "X0"}, "square"), node_of("Sub", {"square", "X1"}, "Y")}, inputs);
+      {make_node("Mul", {"X0", "X0"}, {"square"}), make_node("Sub", {"square", "X1"}, {"Y"})},
+      inputs);
   ASSERT_TRUE(evaluator);
   for (const double difference : {0x1p-24, 0x1p-20}) {
     const std::map<std::string, Tensor> recorded{{"square", number(1 + 0x1p-11)},

@@ -5,17 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "graph/make_node.h"
 #include "semantics/evaluator.h"
 
 namespace assay {
-
-inline Node node_of(std::string op, std::vector<std::string> inputs, std::string output) {
-  Node node;
-  node.op = std::move(op);
-  node.inputs = std::move(inputs);
-  node.outputs = {std::move(output)};
-  return node;
-}
 
 // Nodes over inputs X0, X1, … of these types; the last node's output is the model's.
 inline std::shared_ptr<Model> make_model(std::vector<Node> nodes,

@@ -19,11 +19,11 @@ std::unique_ptr<Evaluator> deep_model() {
   std::string last = "X";
   for (int i = 0; i < 20; ++i) {
     const std::string sum = "S" + std::to_string(i), next = "T" + std::to_string(i);
-    graph.nodes.push_back(node_of("Add", {last, "X"}, sum));
-    graph.nodes.push_back(node_of("Tanh", {sum}, next));
+    graph.nodes.push_back(make_node("Add", {last, "X"}, {sum}));
+    graph.nodes.push_back(make_node("Tanh", {sum}, {next}));
     last = next;
   }
-  graph.nodes.push_back(node_of("ArgMax", {last}, "I"));
+  graph.nodes.push_back(make_node("ArgMax", {last}, {"I"}));
   graph.outputs.push_back({last, ValueType::tensor(ElementType::f32, {Dim(4)})});
   graph.outputs.push_back({"I", ValueType::tensor(ElementType::i64, {Dim(1)})});
   auto evaluator = Evaluator::make(model);

@@ -6,18 +6,12 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "graph/make_node.h"
+
 namespace assay {
 namespace {
 
 using Strings = std::vector<std::string>;
-
-Node make_node(std::string op, Strings inputs, Strings outputs) {
-  Node node;
-  node.op = std::move(op);
-  node.inputs = std::move(inputs);
-  node.outputs = std::move(outputs);
-  return node;
-}
 
 Graph make_graph(const Strings& inputs, std::vector<Node> nodes, const Strings& outputs) {
   Graph graph;

@@ -3,18 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include "graph/make_node.h"
+
 namespace assay {
 namespace {
 
 using Strings = std::vector<std::string>;
-
-Node make_node(std::string op, Strings inputs, Strings outputs) {
-  Node node;
-  node.op = std::move(op);
-  node.inputs = std::move(inputs);
-  node.outputs = std::move(outputs);
-  return node;
-}
 
 Value number(double value) { return make_scalar(ElementType::f32, value); }
 

@@ -76,3 +76,10 @@ def own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("ASSAY_ENVIRONMENTS", str(files))
     monkeypatch.setenv("PYTHONPATH", f"{ROOT / 'workers'}:{files}")
     return files
+
+
+@pytest.fixture
+def nothing_planted(own_folders: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Plant nothing, unless a test says what."""
+    monkeypatch.delenv("PLANTED", raising=False)
+    return own_folders

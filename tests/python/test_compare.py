@@ -13,13 +13,7 @@ from models import FLOAT, constant, model_of, save, value
 from onnx import helper
 
 WIDTH = 6
-
-
-@pytest.fixture(autouse=True)
-def planted(own_folders: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Plant nothing, unless a test says what."""
-    monkeypatch.delenv("PLANTED", raising=False)
-    return own_folders
+pytestmark = pytest.mark.usefixtures("nothing_planted")
 
 
 @pytest.fixture
@@ -127,10 +121,10 @@ def test_the_published_distances_with_labels(
 
 
 def test_the_rate_map_of_two_backends(
-    assay: Assay, monkeypatch: pytest.MonkeyPatch, network: Path, data: Path, planted: Path
+    assay: Assay, monkeypatch: pytest.MonkeyPatch, network: Path, data: Path, own_folders: Path
 ) -> None:
     words = ["env", "PLANTED=", sys.executable, "-m", "assay_worker", "planted_backend"]
-    (planted / "right.toml").write_text(f"command = {words}\nshared_memory = true\n")
+    (own_folders / "right.toml").write_text(f"command = {words}\nshared_memory = true\n")
     monkeypatch.setenv("PLANTED", "leaking-threshold")
     done = assay("compare", network, "--backends", "right,planted", "--data", data, "--json")
     layers = done.document["localisation"][0]["layers"]

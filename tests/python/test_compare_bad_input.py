@@ -11,12 +11,7 @@ from models import FLOAT, check_error, check_json_error, constant, model_of, sav
 from onnx import helper
 
 WIDTH = 6
-
-
-@pytest.fixture(autouse=True)
-def planted(own_folders: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.delenv("PLANTED", raising=False)
-    return own_folders
+pytestmark = pytest.mark.usefixtures("nothing_planted")
 
 
 @pytest.fixture

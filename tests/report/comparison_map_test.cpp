@@ -3,18 +3,15 @@
 
 #include <gtest/gtest.h>
 
+#include "graph/make_node.h"
+
 namespace assay {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-Node node_of(const std::string& op, const std::string& name, std::vector<std::string> inputs,
-             std::vector<std::string> outputs) {
-  Node node;
-  node.op = op;
+Node named(const std::string& name, Node node) {
   node.name = name;
-  node.inputs = std::move(inputs);
-  node.outputs = std::move(outputs);
   return node;
 }
 
@@ -23,8 +20,8 @@ Model small_model() {
   Model model;
   model.opsets[""] = 17;
   model.graph.name = "small";
-  model.graph.nodes = {node_of("Relu", "relu", {"X"}, {"r"}),
-                       node_of("Add", "", {"r", "w"}, {"Y"})};
+  model.graph.nodes = {named("relu", make_node("Relu", {"X"}, {"r"})),
+                       named("", make_node("Add", {"r", "w"}, {"Y"}))};
   model.graph.nodes[0].metadata = {{"pkg.torch.onnx.stack_trace", std::string(5000, 'x') + "END"}};
   model.graph.nodes[1].attributes = {attribute("axis", 1), attribute("mode", "linear")};
   model.graph.initializers = {{"w", make_scalar(ElementType::f32, 2)}};
@@ -149,7 +146,7 @@ TEST(ComparisonMap, StaysSmallAtTwoThousandNodes) {
   const Value one(make_tensor(ElementType::f32, {100, 100}, ones));
   for (int i = 0; i < 2000; ++i) {
     const std::string output = "v" + std::to_string(i);
-    model.graph.nodes.push_back(node_of("Relu", output + "_node", {"X"}, {output}));
+    model.graph.nodes.push_back(named(output + "_node", make_node("Relu", {"X"}, {output})));
     left.emplace_back(output, zero);
     right.emplace_back(output, one);
   }

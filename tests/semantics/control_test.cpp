@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "formats/text_case.h"
+#include "graph/make_node.h"
 #include "patterns/array.h"
 #include "semantics/evaluator.h"
 
@@ -131,14 +132,6 @@ TEST(Loop, RunsOnRangesWhereTheNumberOfIterationsIsSure) {
   EXPECT_LT(y.high, 0.76);
 }
 
-Node make_node(std::string op, std::vector<std::string> inputs, std::string output) {
-  Node node;
-  node.op = std::move(op);
-  node.inputs = std::move(inputs);
-  node.outputs = {std::move(output)};
-  return node;
-}
-
 // y from a and b by the nodes, then its gradient by both.
 Result<std::vector<Value>> gradient(std::vector<Node> nodes, const std::vector<Value>& inputs) {
   auto model = std::make_shared<Model>();
@@ -146,7 +139,7 @@ Result<std::vector<Value>> gradient(std::vector<Node> nodes, const std::vector<V
   model->graph.inputs = {{"a", {}, {}, {}}, {"b", {}, {}, {}}};
   model->graph.initializers.push_back({"c", make_scalar(ElementType::f32, 3), {}, {}});
   model->graph.nodes = std::move(nodes);
-  Node node = make_node("Gradient", {"a", "b"}, "da");
+  Node node = make_node("Gradient", {"a", "b"}, {"da"});
   node.domain = "ai.onnx.preview.training";
   node.outputs.push_back("db");
   node.attributes = {attribute("xs", std::vector<std::string>{"a", "b"}), attribute("y", "y")};
@@ -161,8 +154,8 @@ TEST(Gradient, AddsUpOverAllUsesAndBroadcasts) {
   // y = (a + b) a + c, with a of two elements and b of one: dy/da = 2a + b, dy/db = sum of a.
   const std::vector<double> a = {1, 2};
   const auto results =
-      gradient({make_node("Add", {"a", "b"}, "s"), make_node("Mul", {"s", "a"}, "p"),
-                make_node("Add", {"p", "c"}, "y")},
+      gradient({make_node("Add", {"a", "b"}, {"s"}), make_node("Mul", {"s", "a"}, {"p"}),
+                make_node("Add", {"p", "c"}, {"y"})},
                {make_tensor(ElementType::f32, {2}, a), scalar(ElementType::f32, 5)});
   ASSERT_TRUE(results) << results.error().message;
   EXPECT_EQ((*results)[0].tensor().reals(), (std::vector<double>{7, 9}));
@@ -171,7 +164,7 @@ TEST(Gradient, AddsUpOverAllUsesAndBroadcasts) {
 
 TEST(Gradient, NamesTheOperatorWithoutAnAdjoint) {
   const auto results = gradient(
-      {make_node("Hardmax", {"a"}, "h"), make_node("Add", {"h", "b"}, "y")},
+      {make_node("Hardmax", {"a"}, {"h"}), make_node("Add", {"h", "b"}, {"y"})},
       {make_tensor(ElementType::f32, {1}, std::vector<double>{1}), scalar(ElementType::f32, 5)});
   ASSERT_FALSE(results);
   EXPECT_NE(results.error().message.find("Hardmax has no adjoint"), std::string::npos)
@@ -180,7 +173,7 @@ TEST(Gradient, NamesTheOperatorWithoutAnAdjoint) {
 }
 
 TEST(Gradient, NeedsEveryVariable) {
-  const auto results = gradient({make_node("Add", {"a", "missing"}, "y")},
+  const auto results = gradient({make_node("Add", {"a", "missing"}, {"y"})},
                                 {scalar(ElementType::f32, 1), scalar(ElementType::f32, 5)});
   EXPECT_FALSE(results);
 }
