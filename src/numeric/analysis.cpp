@@ -98,6 +98,7 @@ Abstract join(const Abstract& a, const Abstract& b, TensorMode mode) {
   result.exact = Tensor();
   result.assumed = a.assumed || b.assumed;
   result.roots.add(b.roots);
+  result.mixed.add(b.mixed);
   if (!a.ranked() || !b.ranked() || a.rank() != b.rank()) {
     result = uniform(ValueType::tensor(a.type.element), hull(hull_of(a), hull_of(b)));
     return result;
@@ -211,15 +212,19 @@ void Analysis::emit(const Analyzed& seen) {
   if (options_.observe && !quiet_) options_.observe(seen);
 }
 
-// Results are narrowed to what can go on: a finite operand that gives an infinity or NaN is
-// reported here, and everything behind is judged as if it had not happened.
-void Analysis::narrow(Abstract& output, Analyzed& seen) {
+// Results are narrowed to what can go on: a finite operand that gives an infinity or NaN, or an
+// infinite one that gives NaN, is reported here, and everything behind is judged as if it had not
+// happened.
+void Analysis::narrow(Abstract& output, bool operands_finite, Analyzed& seen) {
   for (Cell& cell : output.cells) {
     if (finite(cell.range) || (!cell.range.has_number() && !cell.range.nan)) continue;
+    if (!operands_finite && !cell.range.nan) continue;
     if (!seen.overflows) seen.before_overflow = cell.range;
     seen.overflows = true;
+    seen.from_infinity = !operands_finite;
     output.assumed = true;  // what is behind overflows for this reason, which has been told
-    const Interval inside = meet(cell.range, finite_range(output.type.element));
+    const Interval inside =
+        operands_finite ? meet(cell.range, finite_range(output.type.element)) : cell.range;
     cell = {inside.has_number() ? Interval{inside.low, inside.high, false}
                                 : Interval::no_number(false)};
   }
@@ -243,25 +248,34 @@ void Analysis::inherit(const Situation& s, bool unknown, Abstract& output) {
 }
 
 void Analysis::settle(Situation& s, std::vector<Abstract>& outputs, Analyzed& seen) {
-  RootSet roots;
-  bool operands_finite = true;
+  RootSet roots, mixed;
+  const bool elementwise = s.node.found.entry && s.node.subgraphs.empty() &&
+                           s.node.found.entry->meaning.pattern == Pattern::elementwise;
+  bool operands_finite = true, operands_numbers = true;
   for (const Abstract& input : s.inputs) {
     roots.add(input.roots);
+    mixed.add(input.mixed);
     if (!input.real()) continue;
     const Interval all = hull_of(input);
     operands_finite = operands_finite && (finite(all) || (!all.has_number() && !all.nan));
+    operands_numbers = operands_numbers && !all.nan;
   }
+  if (!elementwise) mixed = roots;
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     Abstract& output = outputs[i];
     if (!output.is_tensor()) continue;
     output.roots = roots;
+    output.mixed = mixed;
     inherit(s, seen.unknown, output);
-    if (output.real() && operands_finite && !output.exact.defined()) narrow(output, seen);
+    if (output.real() && operands_numbers && !output.exact.defined())
+      narrow(output, operands_finite, seen);
+    output.assumed = output.assumed || seen.overflows;
     for (const std::string& name : {seen.path + s.node.node.outputs[i], seen.name()}) {
       const auto given = options_.overrides.find(name);
       if (given == options_.overrides.end()) continue;
       output = uniform(output.type, given->second);
       output.roots = roots;
+      output.mixed = mixed;
       break;
     }
     give_forms(output);

@@ -25,6 +25,7 @@ struct Analyzed {
   std::string reason{};                 // why
   bool overflows = false;               // finite operands may give an infinity, or NaN
   Interval before_overflow{};           // the range of such results
+  bool from_infinity = false;           // the operands may be infinite: then only NaN counts
   std::optional<Interval> left_type{};  // a result that an integer type does not hold all of
   std::string failure{};  // the node cannot be evaluated at all: an index out of range
   bool unreachable = false;
@@ -68,7 +69,7 @@ class Analysis {
   std::vector<Abstract> unfollowed(Situation& s, Scope& scope, Analyzed& seen);
   void settle(Situation& s, std::vector<Abstract>& outputs, Analyzed& seen);
   void give_forms(Abstract& value);
-  static void narrow(Abstract& output, Analyzed& seen);
+  static void narrow(Abstract& output, bool operands_finite, Analyzed& seen);
   static void inherit(const Situation& s, bool unknown, Abstract& output);
   std::vector<ValueType> types_of(const PlannedNode& node, const Scope& scope,
                                   std::span<const Abstract> inputs) const;

@@ -89,8 +89,9 @@ class Judge {
       node.verdict = LintVerdict::unreachable;
       node.why = "no value gets here";
     }
-    RootSet depends;
+    RootSet depends, mixed;
     for (const Abstract& input : seen.inputs) depends.add(input.roots);
+    for (const Abstract& output : seen.outputs) mixed.add(output.mixed);
     LintSite site;
     if (node.verdict == LintVerdict::warning)
       site = {&seen.node,
@@ -105,9 +106,11 @@ class Judge {
     if (fresh) {
       result.nodes.push_back(std::move(node));
       result.roots.push_back(std::move(depends));
+      result.mixed.push_back(std::move(mixed));
       result.sites.push_back(std::move(site));
     } else {
       result.roots[place->second].add(depends);
+      result.mixed[place->second].add(mixed);
       if (!site.node || result.sites[place->second].node) return;
       result.nodes[place->second] = std::move(node);
       result.sites[place->second] = std::move(site);

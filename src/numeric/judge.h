@@ -25,6 +25,7 @@ struct LintSite {
 struct Assessment {
   std::vector<LintNode> nodes;  // in order of execution, one for each node that a check is about
   std::vector<RootSet> roots;   // that each depends on
+  std::vector<RootSet> mixed;   // those of which one element depends on several elements
   std::vector<LintSite> sites;
   std::vector<std::pair<std::string, std::string>> unknown;
 };

@@ -24,6 +24,21 @@ bool all_finite(const Value& value) {
   return std::all_of(elements.begin(), elements.end(), [](double x) { return std::isfinite(x); });
 }
 
+bool no_nan(const Value& value) {
+  if (!value.is_tensor() || !is_real(value.type())) return true;
+  const std::vector<double> elements = value.tensor().reals();
+  return std::none_of(elements.begin(), elements.end(), [](double x) { return std::isnan(x); });
+}
+
+// Finite operands gave what is not finite, or numbers gave NaN.
+bool fails(const Evaluated& seen) {
+  const auto all = [](std::span<const Value> values, bool (*holds)(const Value&)) {
+    return std::all_of(values.begin(), values.end(), holds);
+  };
+  if (all(seen.outputs, all_finite)) return false;
+  return all(seen.inputs, all_finite) || (all(seen.inputs, no_nan) && !all(seen.outputs, no_nan));
+}
+
 // How the elements of a root are chosen for one attempt.
 enum class Choice : std::uint8_t { low, high, zero, middle, ends, anywhere };
 constexpr int kChoices = 6;
@@ -113,6 +128,16 @@ Assessment LintSearch::with_range(std::size_t root, const Interval& range) {
   return assessor_.judge(narrowed);
 }
 
+// The elements of a tensor lie on both sides of 0 at once, which two halves of a range do not show
+// to a node that sees several of them.
+bool LintSearch::may_split(const Assessment& judgement, std::size_t node, int root) const {
+  const Abstract& value = roots_->values.at(roots_->roots[static_cast<std::size_t>(root)].name);
+  const auto shape = value.ranked() ? to_shape(*value.type.dims) : std::nullopt;
+  const bool single = shape && checked_element_count(*shape) == 1;
+  const RootSet& mixed = judgement.mixed[node];
+  return single || !std::binary_search(mixed.begin(), mixed.end(), root);
+}
+
 void LintSearch::split(Assessment& judgement) {
   RootSet wanted;
   for (std::size_t n = 0; n < judgement.nodes.size(); ++n)
@@ -124,10 +149,13 @@ void LintSearch::split(Assessment& judgement) {
     if (!(range.low < 0 && range.high > 0) || ++tried > kMostSplit || !has_time()) continue;
     const Assessment below = with_range(place, {range.low, 0, false});
     const Assessment above = with_range(place, {0, range.high, false});
-    for (LintNode& node : judgement.nodes) {
-      if (!is_unsafe(node) || !is_safe(below, node.name) || !is_safe(above, node.name)) continue;
+    for (std::size_t n = 0; n < judgement.nodes.size(); ++n) {
+      LintNode& node = judgement.nodes[n];
+      if (!is_unsafe(node) || !may_split(judgement, n, root) || !is_safe(below, node.name) ||
+          !is_safe(above, node.name))
+        continue;
       node.verdict = LintVerdict::safe;
-      judgement.sites[&node - judgement.nodes.data()].node = nullptr;
+      judgement.sites[n].node = nullptr;
       node.why = fmt::format("safe for {} below 0 and above", roots_->roots[place].name);
     }
   }
@@ -174,9 +202,7 @@ void LintSearch::find_witnesses(Assessment& judgement) const {
     run.observe = [&](const Evaluated& seen) {
       const std::string* origin = find_property(seen.node.node.metadata, kOriginNode);
       const auto found = open.find(origin ? *origin : seen.layer());
-      if (found == open.end() || !std::all_of(seen.inputs.begin(), seen.inputs.end(), all_finite) ||
-          std::all_of(seen.outputs.begin(), seen.outputs.end(), all_finite))
-        return;
+      if (found == open.end() || !fails(seen)) return;
       found->second->witness = LintWitness{drawn, describe(seen)};
       found->second->verdict = LintVerdict::error;
       open.erase(found);

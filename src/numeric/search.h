@@ -40,6 +40,7 @@ class LintSearch {
   };
 
   bool has_time() const;
+  bool may_split(const Assessment& judgement, std::size_t node, int root) const;
   Assessment with_range(std::size_t root, const Interval& range);
   bool can_draw() const;
   std::map<std::string, Tensor> draw_all(int attempt, std::mt19937_64& random) const;

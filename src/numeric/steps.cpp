@@ -128,12 +128,15 @@ std::optional<Steps> watched(const PlannedNode& node, ElementType type,
 
 }  // namespace
 
-std::optional<Steps> find_steps(const PlannedNode& node, ElementType type, std::size_t count) {
+std::optional<Steps> find_steps(const PlannedNode& node, ElementType type,
+                                const std::vector<std::size_t>& same_as) {
   std::mt19937_64 random(20201);
   std::optional<Steps> found;
   constexpr int kPoints = 4;
   for (int i = 0; i < kPoints; ++i) {
-    const std::optional<Steps> steps = watched(node, type, draw_points(type, count, random));
+    std::vector<double> points = draw_points(type, same_as.size(), random);
+    for (std::size_t k = 0; k < points.size(); ++k) points[k] = points[same_as[k]];
+    const std::optional<Steps> steps = watched(node, type, points);
     if (!steps || (found && !(*found == *steps))) return std::nullopt;
     found = steps;
   }
@@ -165,6 +168,7 @@ std::uint32_t follow(const Steps& steps, std::span<const Cell> inputs, Forms& fo
       case Step::Kind::multiply:
         next.range = a.range * b.range;
         next.form = forms.product(a.form, b.form, next.range);
+        if (step.a == step.b) next.range.low = std::max(next.range.low, 0.0);
         break;
       case Step::Kind::larger: {
         next.range = max(a.range, b.range);

@@ -20,7 +20,8 @@ std::span<const NodeCheck> node_checks() {
                                          NodeCheck{"lint.empty", judge_empty, Remedy::none},
                                          NodeCheck{"lint.cast", judge_cast, Remedy::conversion},
                                          NodeCheck{"lint.integers", judge_integers, Remedy::size},
-                                         NodeCheck{"lint.overflow", judge_overflow, Remedy::size}};
+                                         NodeCheck{"lint.overflow", judge_overflow, Remedy::size},
+                                         NodeCheck{"lint.nan", judge_nan, Remedy::none}};
   return kChecks;
 }
 

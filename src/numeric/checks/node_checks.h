@@ -22,6 +22,7 @@ std::optional<Danger> judge_cast(const Analyzed& seen);
 std::optional<Danger> judge_empty(const Analyzed& seen);
 std::optional<Danger> judge_index(const Analyzed& seen);
 std::optional<Danger> judge_integers(const Analyzed& seen);
+std::optional<Danger> judge_nan(const Analyzed& seen);
 std::optional<Danger> judge_overflow(const Analyzed& seen);
 
 // Whether nothing is known of an operand but its type: that its numbers may be too large then says

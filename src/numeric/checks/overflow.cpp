@@ -7,7 +7,8 @@
 namespace assay {
 
 std::optional<Danger> judge_overflow(const Analyzed& seen) {
-  if (!seen.overflows || seen.unknown || seen.outputs.empty()) return std::nullopt;
+  if (!seen.overflows || seen.from_infinity || seen.unknown || seen.outputs.empty())
+    return std::nullopt;
   // The tails of a distribution end nowhere, and nothing is ever drawn from where formats do.
   if (seen.node.found.entry && seen.node.found.entry->meaning.pattern == Pattern::random)
     return std::nullopt;
