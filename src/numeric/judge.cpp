@@ -70,6 +70,13 @@ Found examine(const Analyzed& seen) {
   return found;
 }
 
+void note_ranges(const Analyzed& seen, Assessment& result) {
+  for (std::size_t i = 0; i < seen.outputs.size(); ++i)
+    if (seen.outputs[i].is_tensor())
+      result.ranges[seen.node.node.outputs[i]] = {to_text(seen.outputs[i].type),
+                                                  hull_of(seen.outputs[i])};
+}
+
 class Judge {
  public:
   void operator()(const Analyzed& seen) {
@@ -132,9 +139,12 @@ Assessor::Assessor(const Model& model, const Setting& setting,
                 {setting, std::move(overrides), [this](const Analyzed& seen) { observe_(seen); }}) {
 }
 
-Assessment Assessor::judge(const std::map<std::string, Abstract>& values) {
+Assessment Assessor::judge(const std::map<std::string, Abstract>& values, bool keep_ranges) {
   Judge judge;
-  observe_ = [&](const Analyzed& seen) { judge(seen); };
+  observe_ = [&](const Analyzed& seen) {
+    judge(seen);
+    if (keep_ranges && seen.path.empty()) note_ranges(seen, judge.result);
+  };
   analysis_.inputs = values;
   analysis_.run();
   return std::move(judge.result);

@@ -28,6 +28,7 @@ struct Assessment {
   std::vector<RootSet> mixed;   // those of which one element depends on several elements
   std::vector<LintSite> sites;
   std::vector<std::pair<std::string, std::string>> unknown;
+  std::map<std::string, LintRange> ranges;  // of the main graph's values, if asked for
 };
 
 // Analyses one model as often as asked, with roots of the same types. Sites of its assessments
@@ -35,7 +36,7 @@ struct Assessment {
 class Assessor {
  public:
   Assessor(const Model& model, const Setting& setting, std::map<std::string, Interval> overrides);
-  Assessment judge(const std::map<std::string, Abstract>& values);
+  Assessment judge(const std::map<std::string, Abstract>& values, bool keep_ranges = false);
   // Of a value by its path and name; only after an analysis.
   ValueType type_of(const std::string& name) const { return analysis_.type_of(name); }
 

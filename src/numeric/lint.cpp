@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/parallel.h"
-#include "numeric/judge.h"
+#include "numeric/half.h"
 #include "numeric/search.h"
 
 namespace assay {
@@ -27,6 +27,28 @@ void name_causes(Assessment& judgement, const Roots& roots) {
       judgement.nodes[n].cause.push_back(roots.roots[static_cast<std::size_t>(root)].name);
 }
 
+LintResult finished(Assessment judgement, const Roots& roots) {
+  name_causes(judgement, roots);
+  LintResult result;
+  result.nodes = std::move(judgement.nodes);
+  result.unknown = std::move(judgement.unknown);
+  result.ranges = std::move(judgement.ranges);
+  result.unused = roots.unused;
+  result.checked = result.nodes.size();
+  result.warnings =
+      static_cast<std::size_t>(std::count_if(result.nodes.begin(), result.nodes.end(), is_unsafe));
+  return result;
+}
+
+// The model as it would be in another format, without a search for values and fixes: what helps is
+// to keep some operations as they are.
+LintResult lint_in_format(const Model& model, const Roots& roots, const LintOptions& options) {
+  const Retyped changed = retyped(model, *options.as, {});
+  LintResult result = finished(judge(changed.model, roots, options.setting), roots);
+  result.half = lint_as(model, roots, {*options.as, options.setting, options.seed});
+  return result;
+}
+
 }  // namespace
 
 std::string_view to_text(LintVerdict verdict) {
@@ -46,21 +68,14 @@ std::string_view to_text(LintVerdict verdict) {
 Result<LintResult> lint(const Model& model, const Ranges& ranges, const LintOptions& options) {
   const OneThread one;
   const Roots roots = apply_ranges(model, ranges);
+  if (options.as) return lint_in_format(model, roots, options);
   LintSearch search(model, roots, options);
   Assessment judgement = search.assess();
   search.split(judgement);
   search.find_rewrites(judgement);
   search.find_witnesses(judgement);
   search.find_ranges(judgement);
-  name_causes(judgement, roots);
-  LintResult result;
-  result.nodes = std::move(judgement.nodes);
-  result.unknown = std::move(judgement.unknown);
-  result.unused = roots.unused;
-  result.checked = result.nodes.size();
-  result.warnings =
-      static_cast<std::size_t>(std::count_if(result.nodes.begin(), result.nodes.end(), is_unsafe));
-  return result;
+  return finished(std::move(judgement), roots);
 }
 
 }  // namespace assay

@@ -20,7 +20,8 @@ struct Rewrite {
   std::vector<Attribute> parameters;  // that the body reads
   std::vector<std::size_t> inputs;    // of the operation that get it before them; or none, and
   std::string source, target;         // a value that is computed anew from another one
-  std::string check;                  // what the unsafe operation is part of; empty: nothing
+  std::string why;                    // what the unsafe operation is part of, in words
+  std::string check;                  // and the check that is about it; empty: of nothing
 
   bool operator==(const Rewrite& other) const {
     return body == other.body && source == other.source && target == other.target &&

@@ -95,7 +95,12 @@ std::string describe(const Evaluated& seen) {
   for (std::size_t i = 0; i < seen.outputs.size(); ++i) {
     if (all_finite(seen.outputs[i])) continue;
     for (double x : seen.outputs[i].tensor().reals())
-      if (!std::isfinite(x)) return fmt::format("{} in {}", x, seen.name(i));
+      if (!std::isfinite(x))
+        return fmt::format("{} in {}",
+                           std::isnan(x) ? "NaN"
+                           : x > 0       ? "inf"
+                                         : "-inf",
+                           seen.name(i));
   }
   return {};
 }
@@ -113,7 +118,7 @@ bool is_unsafe(const LintNode& node) {
 
 Assessment LintSearch::assess() {
   const auto before = std::chrono::steady_clock::now();
-  Assessment result = assessor_.judge(roots_->values);
+  Assessment result = assessor_.judge(roots_->values, options_->keep_ranges);
   start_ = std::chrono::steady_clock::now();
   cost_ = std::chrono::duration<double>(start_ - before).count();
   return result;

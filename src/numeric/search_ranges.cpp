@@ -31,18 +31,32 @@ double LintSearch::stretched(double end, double limit, const std::function<bool(
   return end;
 }
 
+// From a point at which the operation is safe, first to both sides alike, and then each side alone;
+// and once more one side after the other, which is wider where the danger is on one side.
 std::optional<Interval> LintSearch::safe_range(const LintNode& node, std::size_t root) {
   const Interval range = roots_->roots[root].range;
   const auto safe = [&](double low, double high) {
     return has_time() && is_safe(with_range(root, {low, high, false}), node.name);
   };
+  const auto around = [&](double point, double reach) {
+    return Interval{std::max(range.low, point - reach), std::min(range.high, point + reach), false};
+  };
   std::optional<Interval> best;
-  for (double anchor : {range.high, range.low, std::clamp(0.0, range.low, range.high),
+  for (double anchor : {std::clamp(0.0, range.low, range.high), range.high, range.low,
                         std::clamp(1.0, range.low, range.high)}) {
     if (!safe(anchor, anchor)) continue;
-    const double low = stretched(anchor, range.low, [&](double end) { return safe(end, anchor); });
-    const double high = stretched(anchor, range.high, [&](double end) { return safe(low, end); });
-    if (!best || high - low > best->high - best->low) best = Interval{low, high, false};
+    const double most = std::max(range.high - anchor, anchor - range.low);
+    const double reach = stretched(0, std::min(most, range.high), [&](double r) {
+      const Interval both = around(anchor, r);
+      return safe(both.low, both.high);
+    });
+    for (const Interval& begin : {around(anchor, reach), Interval{anchor, anchor, false}}) {
+      const double low =
+          stretched(begin.low, range.low, [&](double end) { return safe(end, begin.high); });
+      const double high =
+          stretched(begin.high, range.high, [&](double end) { return safe(low, end); });
+      if (!best || high - low > best->high - best->low) best = Interval{low, high, false};
+    }
   }
   return best;
 }

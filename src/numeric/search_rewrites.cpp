@@ -101,7 +101,7 @@ void LintSearch::keep_verified(const std::vector<Candidate>& candidates, const A
     node.fix = LintFix{candidate.rewrite.name, candidate.rewrite.text, {}, {}};
     if (candidate.rewrite.check.empty()) continue;
     node.check = candidate.rewrite.check;
-    node.why += "; " + candidate.rewrite.text;
+    node.why += "; " + candidate.rewrite.why;
   }
 }
 

@@ -6,6 +6,8 @@
 #include <set>
 #include <unordered_map>
 
+#include <fmt/format.h>
+
 #include "numeric/idioms/idiom.h"
 #include "semantics/evaluator.h"
 
@@ -147,7 +149,8 @@ Rewrite rewrite_of(const Idiom& idiom, std::int64_t axis, bool keep, const std::
                    const std::string& target) {
   Rewrite result;
   result.name = idiom.name;
-  result.text = idiom.text;
+  result.text = fmt::format("compute {} by {} from {}", target, idiom.name, source);
+  result.why = idiom.text;
   result.body = idiom.safe;
   if (idiom.along_axis) result.parameters.push_back(attribute("axis", axis));
   if (idiom.reduces) result.parameters.push_back(attribute("keepdims", keep ? 1 : 0));
