@@ -10,6 +10,7 @@
 
 #include "compare/layer_case.h"
 #include "formats/support.h"
+#include "keras/one_layer.h"
 #include "validate/validate.h"
 
 namespace assay {
@@ -65,26 +66,6 @@ TEST(KerasLayers, AreAllRecordedButForThoseThatTensorFlow24HasNotAsLayers) {
     EXPECT_TRUE(seen.contains(layer.name)) << layer.name;
     EXPECT_TRUE(layer.summary.ends_with(".")) << layer.name;
   }
-}
-
-// A model of one layer on inputs of these shapes (without the batch).
-Result<LayerCase> one_layer(const std::string& name, const std::string& config,
-                            const std::vector<std::string>& shapes,
-                            const std::string& weights = "") {
-  std::string inputs, listed;
-  for (std::size_t i = 0; i < shapes.size(); ++i) {
-    listed += fmt::format("{}\"in{}\"", i ? "," : "", i);
-    inputs += fmt::format("{}\"in{}\":{}", i ? "," : "", i, shapes[i]);
-  }
-  const std::string line = fmt::format(
-      R"({{"id":"a","layers":[{{"class":"{}","config":{},"name":"one","inputs":[{}]}}],)"
-      R"("weights":{{{}}},"inputs":{{}},"model_inputs":[{}],"output":"one","input_shapes":{{{}}}}})",
-      name, config, listed, weights.empty() ? "" : fmt::format("\"one\":{}", weights), listed,
-      inputs);
-  const TemporaryFolder folder;
-  const std::string file = folder.path() / "a.jsonl";
-  std::ofstream(file) << line << '\n';
-  return read_named_case(file + "#a");
 }
 
 struct Wrong {

@@ -1,6 +1,7 @@
 #include "layers/keras/body.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -155,6 +156,17 @@ Argument data_format() { return choice("data_format", "channels_last"); }
 Argument activation(std::string fallback) { return choice("activation", std::move(fallback)); }
 
 Argument use_bias() { return flag_argument("use_bias", true); }
+
+double shape_distance(const Dims& a, const Dims& b) {
+  const std::size_t common = std::min(a.size(), b.size());
+  double distance = 10 * static_cast<double>(std::max(a.size(), b.size()) - common);
+  for (std::size_t d = 0; d < common; ++d) {
+    if (a[d].known() && b[d].known()) {
+      distance += std::abs(static_cast<double>(a[d].value - b[d].value));
+    }
+  }
+  return std::max(distance, 1.0);
+}
 
 void require_spatial(Check& c) {
   c.one_of("data_format", {"channels_last", "channels_first"});

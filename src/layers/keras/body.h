@@ -83,6 +83,10 @@ Argument data_format();
 Argument activation(std::string fallback = "linear");
 Argument use_bias();
 
+// How far two shapes are from each other: what their extents differ by, and ten for each axis that
+// only one of them has. At least 1.
+double shape_distance(const Dims& a, const Dims& b);
+
 // Preconditions that many layers have.
 void require_spatial(Check& c);  // x has the batch, the spatial axes and the channels
 void require_activation(Check& c, std::string_view argument = "activation");

@@ -45,7 +45,7 @@ void check_weight(Check& c, const Weight& expected, std::size_t input) {
   }
   if (fits) return;
   c.that(false, "Weight Shape Error", "weight-shape", to_text(expected.shape), to_text(*found),
-         kShapeBadness,
+         kShapeBadness * shape_distance(*found, expected.shape),
          fmt::format("{} needs its weight {} of shape {}, but it has shape {}", c.site.node().op,
                      expected.name, to_text(expected.shape), to_text(*found)));
 }

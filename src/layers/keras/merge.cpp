@@ -45,8 +45,12 @@ bool ranks_known(Check& c) {
 
 void refuse_inputs(Check& c, std::string_view rule, bool same_rank, std::string_view needs) {
   const std::string shapes = shapes_text(c.site);
+  double distance = 0;
+  for (std::size_t i = 1; i < c.site.input_count(); ++i) {
+    distance += shape_distance(*c.site.dims(0), *c.site.dims(i));
+  }
   c.that(false, same_rank ? "Inconsistent Input Shapes" : "Inconsistent Input Dimensions", rule,
-         std::string(needs), shapes, same_rank ? kShapeBadness : kRankBadness,
+         std::string(needs), shapes, distance * (same_rank ? kShapeBadness : kRankBadness),
          fmt::format("{} needs {}, but they have the shapes {}", c.site.node().op, needs, shapes));
 }
 

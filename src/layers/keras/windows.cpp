@@ -63,9 +63,13 @@ void require_windows(Check& c, std::string_view kernel) {
   const Integers covered = reach(c.site, kernel), axes = spatial_axes(c.site);
   for (std::size_t i = 0; i < axes.size(); ++i) {
     const Dim found = extent(c.site, axes[i]);
-    c.argument(!found.known() || found.value >= covered[i], "window-fits",
-               fmt::format("{} of at most {} along axis {}", kernel, found.value, axes[i]),
-               fmt::format("{}", covered[i]));
+    const std::int64_t over = covered[i] - found.value;
+    if (!found.known() || over <= 0) continue;
+    c.that(false, "Argument Error", "window-fits",
+           fmt::format("{} of at most {} along axis {}", kernel, found.value, axes[i]),
+           fmt::format("{}", covered[i]), kArgumentBadness * static_cast<double>(over),
+           fmt::format("{}: a window of {} does not fit into the {} elements of axis {}",
+                       layer.name, covered[i], found.value, axes[i]));
   }
 }
 
