@@ -21,6 +21,7 @@ class Network:
     x: Array
     layers: list[tuple[str, Config]]
     weights: dict[int, list[Array]] = field(default_factory=dict)
+    single: bool = False  # in single precision, which a config without weights has
 
     def name(self, place: int) -> str:
         """Return the name of a layer."""
@@ -49,10 +50,24 @@ class Network:
             }
         )
 
-    def write(self, folder: Path) -> str:
-        """Write the model to a file, and return how it is called there."""
-        (folder / "models.jsonl").write_text(self.line() + "\n")
-        return f"{folder / 'models.jsonl'}#model"
+    def config(self) -> str:
+        """Return the model as Keras writes down a Sequential."""
+        given = {"batch_input_shape": [None, *self.x.shape[1:]], "dtype": "float32", "name": "x"}
+        layers = [{"class_name": "InputLayer", "config": given}]
+        for i, (one, config) in enumerate(self.layers):
+            layers.append({"class_name": one, "config": {**config, "name": self.name(i)}})
+        return json.dumps(
+            {"class_name": "Sequential", "config": {"layers": layers}, "keras_version": "2.4.0"}
+        )
+
+    def write(self, folder: Path) -> list[str]:
+        """Write the model to a file; return what a command is told of it."""
+        if not self.single:
+            (folder / "models.jsonl").write_text(self.line() + "\n")
+            return [f"{folder / 'models.jsonl'}#model"]
+        (folder / "model.json").write_text(self.config())
+        np.save(folder / "x.npy", self.x.astype(np.float32))
+        return [str(folder / "model.json"), "--data", str(folder / "x.npy")]
 
 
 @dataclass
@@ -214,6 +229,7 @@ class Invalid:
 
 IMAGE = counted(1, 4, 4, 2)
 SOLID = counted(1, 4, 4, 4, 2)
+NOTHING = {"pool_size": [0, 0, 0], "strides": [1, 1, 1]}
 SQUARE = (np.ones((2, 2, 2, 2)), np.zeros(2))
 
 
@@ -263,11 +279,11 @@ INVALID = {
         refused=("keras2-theano",),
     ),
     "means of nothing in a solid": Invalid(
-        one(SOLID, "AveragePooling3D", pool_size=[0, 0, 0], strides=[1, 1, 1]),
+        Network(SOLID, [("AveragePooling3D", NOTHING)], single=True),
         killed=("tfkeras-2.4",),
     ),
     "maxima of nothing in a solid": Invalid(
-        one(SOLID, "MaxPooling3D", pool_size=[0, 0, 0], strides=[1, 1, 1]),
+        Network(SOLID, [("MaxPooling3D", NOTHING)], single=True),
         killed=("tfkeras-2.4",),
     ),
     "no multiplier": Invalid(
@@ -298,12 +314,27 @@ INVALID = {
 }
 
 
+def unrolled() -> Network:
+    """Return a recurrence that is written out step by step."""
+    weights = [np.full((2, 6), 0.5), np.full((2, 6), 0.25), np.zeros(6)]
+    config = {
+        **{"units": 2, "reset_after": False, "recurrent_activation": "hard_sigmoid"},
+        **{"unroll": True, "stateful": True, "dropout": 0.2, "recurrent_dropout": 0.2},
+    }
+    return Network(counted(2, 3, 2) / 8, [("GRU", config)], {0: weights})
+
+
 # Networks that are right, and that a backend cannot build or run.
 REFUSED = {
     "a kernel larger than the image, turned round": (
         conv(IMAGE[:, :2, :2], drawn(5, 5, 2, 2), "Conv2DTranspose", padding="same"),
         {"keras2-cntk": 1},
         ("keras2-tensorflow", "keras2-theano"),
+    ),
+    "a recurrence without a loop that keeps its state": (
+        unrolled(),
+        {"keras2-tensorflow": 0, "keras2-cntk": 0},
+        ("keras2-theano",),
     ),
 }
 

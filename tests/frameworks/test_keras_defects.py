@@ -15,8 +15,8 @@ pytestmark = pytest.mark.old
 def compare(network: Network, folder: Path, backends: list[str]) -> dict[str, Any]:
     """Return the document of a comparison with the reference."""
     install(*backends)
-    model = network.write(folder)
-    _, document = assay("compare", model, "--backends", ",".join(["reference", *backends]))
+    listed = ",".join(["reference", *backends])
+    _, document = assay("compare", *network.write(folder), "--backends", listed)
     assert "error" not in document, document["error"]
     return document
 

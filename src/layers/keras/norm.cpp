@@ -57,23 +57,26 @@ std::string width(Body& l, const std::string& variance) {
   return l("Sqrt", {l("Add", {variance, l.number(l.site.real("epsilon"))})});
 }
 
-// (x − mean) / width · gamma + beta
-std::string normalized(Body& l, const std::string& centered, const std::string& width) {
-  std::string y = l("Div", {centered, width});
-  if (const std::string gamma = along_axes(l, "gamma"); !gamma.empty()) y = l("Mul", {y, gamma});
-  if (const std::string beta = along_axes(l, "beta"); !beta.empty()) y = l("Add", {y, beta});
-  return y;
+// (x − mean) / width · gamma + beta; without a mean nothing is taken off. Some frameworks fold the
+// mean into what is added, so that a bound takes the terms in any order.
+std::string normalized(Body& l, const std::string& mean, const std::string& width) {
+  const std::string gamma = along_axes(l, "gamma"), beta = along_axes(l, "beta");
+  const std::string factor = gamma.empty() ? l("Reciprocal", {width}) : l("Div", {gamma, width});
+  Names terms = {l("Mul", {l.x, factor})};
+  if (!mean.empty()) terms.push_back(l("Neg", {l("Mul", {mean, factor})}));
+  if (!beta.empty()) terms.push_back(beta);
+  return l("Sum", std::move(terms));
 }
 
 std::string batch_normalization(Body& l) {
-  const std::string centered = l("Sub", {l.x, along_axes(l, "moving_mean")});
-  return normalized(l, centered, width(l, along_axes(l, "moving_variance")));
+  const std::string deviation = width(l, along_axes(l, "moving_variance"));
+  return normalized(l, along_axes(l, "moving_mean"), deviation);
 }
 
 std::string epsilon_outside_the_root(Body& l) {
-  const std::string centered = l("Sub", {l.x, along_axes(l, "moving_mean")});
   const std::string deviation = l("Sqrt", {along_axes(l, "moving_variance")});
-  return normalized(l, centered, l("Add", {deviation, l.number(l.site.real("epsilon"))}));
+  return normalized(l, along_axes(l, "moving_mean"),
+                    l("Add", {deviation, l.number(l.site.real("epsilon"))}));
 }
 
 std::string mean_square(Body& l, const std::string& x) {
@@ -92,9 +95,9 @@ Weights layer_weights(const Site& site) {
 
 std::string layer_normalization(Body& l) {
   const std::string axes = l.b.integers(axes_of(l.site));
-  const std::string centered = l("Sub", {l.x, l("ReduceMean", {l.x, axes})});
-  return normalized(l, flag(l.site, "rms_scaling") ? l.x : centered,
-                    width(l, mean_square(l, centered)));
+  const std::string mean = l("ReduceMean", {l.x, axes});
+  const std::string variance = mean_square(l, l("Sub", {l.x, mean}));
+  return normalized(l, flag(l.site, "rms_scaling") ? "" : mean, width(l, variance));
 }
 
 std::string unit_normalization(Body& l) {

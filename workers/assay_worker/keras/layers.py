@@ -57,6 +57,12 @@ class Layer(object):
         made = self._call(given)
         return list(made) if isinstance(made, (list, tuple)) else [made]
 
+    def forget(self):
+        """Start from no state, as a model does that was just read."""
+        if getattr(self.real, "stateful", False) and self.real.built:
+            reset = getattr(self.real, "reset_states", None) or self.real.reset_state
+            reset()
+
     def _call(self, given):
         if self.node.op in _LISTS:
             return self.real(given)

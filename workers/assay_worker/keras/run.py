@@ -95,6 +95,8 @@ class LoadedModel(Loaded):
         def constant(name):
             return given[name] if name in given else self.held[name].numpy()
 
+        for layer in self.layers:
+            layer.forget()
         wanted = list(outputs or self.graph.outputs)
         names = [n for layer in self.layers for n in layer.node.outputs if n and hidden.wants(n)]
         found = self.keras.run(self.layers, given, constant, wanted + names)
