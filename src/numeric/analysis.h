@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -56,7 +57,7 @@ class Analysis {
   std::vector<Abstract> transfer(Situation& s, Scope& scope, Analyzed& seen);
   std::vector<Abstract> derived(Situation& s, Analyzed& seen);
   std::vector<Abstract> unknown(const Situation& s, Analyzed& seen, std::string reason);
-  std::vector<Abstract> composed(Situation& s);
+  std::vector<Abstract> composed(Situation& s, Analyzed& seen);
   std::vector<Abstract> control(Situation& s, Scope& scope, Analyzed& seen);
   std::vector<Abstract> branches(Situation& s, Scope& scope);
   std::vector<Abstract> loop(Situation& s, Scope& scope, Analyzed& seen);
@@ -77,7 +78,12 @@ class Analysis {
   AnalysisOptions options_;
   std::unique_ptr<Plan> plan_;
   Forms forms_;
-  std::vector<Applied>* collecting_ = nullptr;  // inside of a composed operator
+  // What the nodes of a composed operator do, which is what it does.
+  struct Collected {
+    std::vector<Applied> applied;
+    std::optional<Interval> overflow;  // of the first one that may overflow
+  };
+  Collected* collecting_ = nullptr;  // inside of a composed operator
   bool quiet_ = false;                          // while a loop is not settled
 };
 
