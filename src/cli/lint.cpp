@@ -59,6 +59,19 @@ Json to_json(const Tensor& tensor) {
   return result;
 }
 
+Json to_json(const LintFix& fix) {
+  Json result = Json::object();
+  if (!fix.rewrite.empty()) {
+    result["rewrite"] = fix.rewrite;
+    result["text"] = fix.text;
+  }
+  if (!fix.root.empty()) {
+    result["root"] = fix.root;
+    result["range"] = to_json(fix.range);
+  }
+  return result;
+}
+
 Json to_json(const LintNode& node) {
   Json result = {{"name", node.name},
                  {"op", node.op},
@@ -72,7 +85,7 @@ Json to_json(const LintNode& node) {
     for (const auto& [name, tensor] : node.witness->values) values[name] = to_json(tensor);
     result["witness"] = {{"result", node.witness->result}, {"inputs", std::move(values)}};
   }
-  if (node.fix) result["fix"] = {{"root", node.fix->root}, {"range", to_json(node.fix->range)}};
+  if (node.fix) result["fix"] = to_json(*node.fix);
   return result;
 }
 
@@ -117,7 +130,9 @@ std::string to_page(const Options& options, const LintResult& result) {
                         node.op, node.why);
     if (!node.cause.empty()) page += fmt::format("    from {}\n", fmt::join(node.cause, ", "));
     if (node.witness) page += fmt::format("    seen: {}\n", node.witness->result);
-    if (node.fix)
+    if (node.fix && !node.fix->rewrite.empty())
+      page += fmt::format("    safe with {}: {}\n", style.bold(node.fix->rewrite), node.fix->text);
+    if (node.fix && !node.fix->root.empty())
       page += fmt::format("    safe with {} in {}\n", node.fix->root, to_text(node.fix->range));
   }
   if (!result.unknown.empty()) {

@@ -63,6 +63,7 @@ std::optional<Abstract> from_extents(const Known& known) {
   result.cells.clear();
   for (const Dim& dim : *known.extents) {
     const auto value = static_cast<double>(dim.value);
+    result.assumed = result.assumed || !dim.known();
     result.cells.push_back(
         {dim.known() ? Interval{value, value, false} : Interval{1, kMostCounted, false}});
   }
@@ -78,6 +79,25 @@ std::optional<Abstract> inferred(const PlannedNode& node, const Known* known) {
   return reads_extents ? from_extents(*known) : std::nullopt;
 }
 
+// Whether the node has open extents even where those of its inputs are known: elements that it
+// chooses by their values.
+bool data_decide_extents(const PlannedNode& node, std::span<const Abstract> inputs) {
+  const Operator* entry = node.found.entry;
+  if (!entry || !entry->infer || node.outputs.empty()) return false;
+  const Pattern pattern = entry->meaning.pattern;
+  if (pattern != Pattern::opaque && pattern != Pattern::gather) return false;
+  Site site(node.node, node.found.schema->since_version);
+  for (const Abstract& input : inputs) {
+    Known known{input.is_tensor(), input.type, input.exact, {}};
+    if (input.ranked()) known.type.dims = to_dims(concrete(*input.type.dims));
+    site.inputs.push_back(std::move(known));
+  }
+  Infer infer(site);
+  entry->infer(infer);
+  const ValueType& type = infer.outputs[0];
+  return type.is_tensor() && type.dims && is_open(*type.dims);
+}
+
 }  // namespace
 
 Abstract join(const Abstract& a, const Abstract& b, TensorMode mode) {
@@ -86,8 +106,8 @@ Abstract join(const Abstract& a, const Abstract& b, TensorMode mode) {
   Abstract result = a;
   result.exact = Tensor();
   result.assumed = a.assumed || b.assumed;
-  result.roots.insert(b.roots.begin(), b.roots.end());
-  result.mixed.insert(b.mixed.begin(), b.mixed.end());
+  result.roots.add(b.roots);
+  result.mixed.add(b.mixed);
   if (!a.ranked() || !b.ranked() || a.rank() != b.rank()) {
     result = uniform(ValueType::tensor(a.type.element), hull(hull_of(a), hull_of(b)));
     return result;
@@ -115,9 +135,13 @@ Analysis::Analysis(const Model& model, AnalysisOptions options)
 Analysis::~Analysis() = default;
 
 void Analysis::run() {
-  TypeOptions types;
-  for (const auto& [name, value] : inputs) types.inputs[name] = value.type;
-  Scope scope{*plan_, "", nullptr, known_values(*model_, types)};
+  if (!known_) {
+    TypeOptions types;
+    for (const auto& [name, value] : inputs) types.inputs[name] = value.type;
+    known_ = known_values(*model_, types);
+  }
+  forms_ = Forms();
+  Scope scope{*plan_, "", nullptr, known_};
   scope.slots.resize(plan_->names.size());
   for (const auto& [slot, tensor] : plan_->constants)
     scope.slots[static_cast<std::size_t>(slot)] = constant_abstract(tensor);
@@ -128,6 +152,11 @@ void Analysis::run() {
     give_forms(scope.slots[slot]);
   }
   run_in(*plan_, scope);
+}
+
+ValueType Analysis::type_of(const std::string& name) const {
+  const auto found = known_->find(name);
+  return found == known_->end() ? ValueType{} : found->second.type;
 }
 
 void Analysis::run_in(const Plan& plan, Scope& scope) {
@@ -185,8 +214,11 @@ void Analysis::run_node(const PlannedNode& node, Scope& scope) {
   settle(s, outputs, seen);
   seen.outputs = outputs;
   seen.applied = s.applied;
+  seen.left_type = s.left_type;
   if (collecting_) {
-    collecting_->applied.insert(collecting_->applied.end(), s.applied.begin(), s.applied.end());
+    Situation& outer = collecting_->situation;
+    outer.applied.insert(outer.applied.end(), s.applied.begin(), s.applied.end());
+    if (s.left_type) outer.left_type = s.left_type;
     if (seen.overflows && !collecting_->overflow) collecting_->overflow = seen.before_overflow;
   } else {
     emit(seen);
@@ -210,6 +242,7 @@ void Analysis::narrow(Abstract& output, bool operands_finite, Analyzed& seen) {
     if (!seen.overflows) seen.before_overflow = cell.range;
     seen.overflows = true;
     seen.from_infinity = !operands_finite;
+    output.assumed = true;  // what is behind overflows for this reason, which has been told
     const Interval inside =
         operands_finite ? meet(cell.range, finite_range(output.type.element)) : cell.range;
     cell = {inside.has_number() ? Interval{inside.low, inside.high, false}
@@ -217,15 +250,31 @@ void Analysis::narrow(Abstract& output, bool operands_finite, Analyzed& seen) {
   }
 }
 
+// Numbers come from operands of their own kind where there are any: an index or a shape that nobody
+// knows does not make the elements that it chooses unknown.
+void Analysis::inherit(const Situation& s, bool unknown, Abstract& output) {
+  bool own = false, of_own = false, of_any = false, empty = false;
+  for (const Abstract& input : s.inputs) {
+    if (!input.is_tensor()) continue;
+    const bool same = input.real() == output.real();
+    own = own || same;
+    of_own = of_own || (same && input.assumed);
+    of_any = of_any || input.assumed;
+    empty = empty || input.may_be_empty;
+  }
+  output.assumed = output.assumed || unknown || (own ? of_own : of_any);
+  output.may_be_empty = output.ranked() && is_open(*output.type.dims) &&
+                        (empty || data_decide_extents(s.node, s.inputs));
+}
+
 void Analysis::settle(Situation& s, std::vector<Abstract>& outputs, Analyzed& seen) {
-  std::set<int> roots, mixed;
+  RootSet roots, mixed;
   const bool elementwise = s.node.found.entry && s.node.subgraphs.empty() &&
                            s.node.found.entry->meaning.pattern == Pattern::elementwise;
-  bool assumed = seen.unknown, operands_finite = true, operands_numbers = true;
+  bool operands_finite = true, operands_numbers = true;
   for (const Abstract& input : s.inputs) {
-    roots.insert(input.roots.begin(), input.roots.end());
-    mixed.insert(input.mixed.begin(), input.mixed.end());
-    assumed = assumed || input.assumed;
+    roots.add(input.roots);
+    mixed.add(input.mixed);
     if (!input.real()) continue;
     const Interval all = hull_of(input);
     operands_finite = operands_finite && (finite(all) || (!all.has_number() && !all.nan));
@@ -237,9 +286,10 @@ void Analysis::settle(Situation& s, std::vector<Abstract>& outputs, Analyzed& se
     if (!output.is_tensor()) continue;
     output.roots = roots;
     output.mixed = mixed;
+    inherit(s, seen.unknown, output);
     if (output.real() && operands_numbers && !output.exact.defined())
       narrow(output, operands_finite, seen);
-    output.assumed = output.assumed || assumed || seen.overflows;
+    output.assumed = output.assumed || seen.overflows;
     for (const std::string& name : {seen.path + s.node.node.outputs[i], seen.name()}) {
       const auto given = options_.overrides.find(name);
       if (given == options_.overrides.end()) continue;
@@ -317,6 +367,7 @@ std::vector<Abstract> Analysis::derived(Situation& s, Analyzed& seen) {
   if (Outputs found = transfer_exact(s)) return *std::move(found);
   const auto attempt = [&](Outputs (*transfer)(Situation&)) {
     s.applied.clear();
+    s.left_type.reset();
     Outputs found = transfer(s);
     if (found) outputs = *std::move(found);
     return found.has_value();
@@ -327,6 +378,7 @@ std::vector<Abstract> Analysis::derived(Situation& s, Analyzed& seen) {
   if (attempt(transfer_moved)) return outputs;
   if (!copies && attempt(transfer_dense)) return outputs;
   s.applied.clear();
+  s.left_type.reset();
   return unknown(s, seen, "no rule for ranges of this size");
 }
 
@@ -352,11 +404,10 @@ std::vector<Abstract> Analysis::composed(Situation& s, Analyzed& seen) {
     inner.slots[static_cast<std::size_t>(slot)] = constant_abstract(tensor);
   for (std::size_t i = 0; i < plan->inputs.size() && i < s.inputs.size(); ++i)
     if (plan->inputs[i] >= 0) inner.slots[static_cast<std::size_t>(plan->inputs[i])] = s.inputs[i];
-  Collected collected;
+  Collected collected{s, {}};
   Collected* const before = std::exchange(collecting_, &collected);
   run_in(*plan, inner);
   collecting_ = before;
-  s.applied = std::move(collected.applied);
   if (collected.overflow) {
     seen.overflows = true;
     seen.before_overflow = *collected.overflow;

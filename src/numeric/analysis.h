@@ -22,12 +22,13 @@ struct Analyzed {
   std::span<const Abstract> inputs;
   std::span<const Abstract> outputs;
   std::span<const Applied> applied;
-  bool unknown = false;        // the outputs are only what their types allow
-  std::string reason{};        // why
-  bool overflows = false;      // finite operands may give an infinity, or NaN
-  Interval before_overflow{};  // the range of such results
-  bool from_infinity = false;  // the operands may be infinite: then only NaN counts
-  std::string failure{};       // the node cannot be evaluated at all: an index out of range
+  bool unknown = false;                 // the outputs are only what their types allow
+  std::string reason{};                 // why
+  bool overflows = false;               // finite operands may give an infinity, or NaN
+  Interval before_overflow{};           // the range of such results
+  bool from_infinity = false;           // the operands may be infinite: then only NaN counts
+  std::optional<Interval> left_type{};  // a result that an integer type does not hold all of
+  std::string failure{};  // the node cannot be evaluated at all: an index out of range
   bool unreachable = false;
 
   std::string name() const { return path + node.label; }
@@ -47,8 +48,10 @@ class Analysis {
 
   // Inputs of the main graph by name. What an initialiser gives need not be there.
   std::map<std::string, Abstract> inputs;
-  // May be run again with other inputs.
+  // May be run again with other inputs of the same types.
   void run();
+  // As inferred, by path and name; nothing is known of a name that does not exist.
+  ValueType type_of(const std::string& name) const;
 
  private:
   struct Scope;
@@ -68,6 +71,7 @@ class Analysis {
   void settle(Situation& s, std::vector<Abstract>& outputs, Analyzed& seen);
   void give_forms(Abstract& value);
   static void narrow(Abstract& output, bool operands_finite, Analyzed& seen);
+  static void inherit(const Situation& s, bool unknown, Abstract& output);
   std::vector<ValueType> types_of(const PlannedNode& node, const Scope& scope,
                                   std::span<const Abstract> inputs) const;
   std::vector<Abstract> body(const PlannedNode& node, const PlannedSubgraph& graph,
@@ -77,14 +81,15 @@ class Analysis {
   const Model* model_;
   AnalysisOptions options_;
   std::unique_ptr<Plan> plan_;
+  std::shared_ptr<const std::map<std::string, Known>> known_;  // types and small constants, by name
   Forms forms_;
-  // What the nodes of a composed operator do, which is what it does.
+  // The composed operator that this is inside of; what its nodes do is what it does.
   struct Collected {
-    std::vector<Applied> applied;
-    std::optional<Interval> overflow;  // of the first one that may overflow
+    Situation& situation;
+    std::optional<Interval> overflow;  // of the first node that may overflow
   };
-  Collected* collecting_ = nullptr;  // inside of a composed operator
-  bool quiet_ = false;                          // while a loop is not settled
+  Collected* collecting_ = nullptr;
+  bool quiet_ = false;  // while a loop is not settled
 };
 
 // The hull of two values of one name, as after a branch or a round of a loop.

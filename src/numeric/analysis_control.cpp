@@ -26,6 +26,8 @@ Abstract widened(const Abstract& before, const Abstract& joined) {
     Interval& range = result.cells[c].range;
     if (range.low < old.low) range.low = widened_down(range.low, limits.low);
     if (range.high > old.high) range.high = widened_up(range.high, limits.high);
+    const bool far = range.low == limits.low || range.high == limits.high;
+    result.assumed = result.assumed || far;
   }
   return result;
 }

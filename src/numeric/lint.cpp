@@ -21,6 +21,12 @@ class OneThread {
   int before_;
 };
 
+void name_causes(Assessment& judgement, const Roots& roots) {
+  for (std::size_t n = 0; n < judgement.nodes.size(); ++n)
+    for (int root : judgement.roots[n])
+      judgement.nodes[n].cause.push_back(roots.roots[static_cast<std::size_t>(root)].name);
+}
+
 }  // namespace
 
 std::string_view to_text(LintVerdict verdict) {
@@ -40,20 +46,20 @@ std::string_view to_text(LintVerdict verdict) {
 Result<LintResult> lint(const Model& model, const Ranges& ranges, const LintOptions& options) {
   const OneThread one;
   const Roots roots = apply_ranges(model, ranges);
-  Assessment judgement = judge(model, roots, options.setting);
   LintSearch search(model, roots, options);
+  Assessment judgement = search.assess();
   search.split(judgement);
+  search.find_rewrites(judgement);
   search.find_witnesses(judgement);
-  search.find_fixes(judgement);
+  search.find_ranges(judgement);
+  name_causes(judgement, roots);
   LintResult result;
   result.nodes = std::move(judgement.nodes);
   result.unknown = std::move(judgement.unknown);
   result.unused = roots.unused;
   result.checked = result.nodes.size();
-  result.warnings = static_cast<std::size_t>(
-      std::count_if(result.nodes.begin(), result.nodes.end(), [](const LintNode& node) {
-        return node.verdict == LintVerdict::warning || node.verdict == LintVerdict::error;
-      }));
+  result.warnings =
+      static_cast<std::size_t>(std::count_if(result.nodes.begin(), result.nodes.end(), is_unsafe));
   return result;
 }
 

@@ -24,9 +24,12 @@ struct LintWitness {
   std::string result;  // "-inf in output y of log"
 };
 
-// A range of one input or parameter for which the operation is proved safe.
+// What makes the operation safe, as the analysis of the changed model or range proves: a change to
+// the model, or the widest range of one input or parameter, or either.
 struct LintFix {
-  std::string root;
+  std::string rewrite;  // "clip", "log-softmax"; empty: none was found
+  std::string text;     // "clip the input to [1e-07, 1]"
+  std::string root;     // empty: no range of any is enough
   Interval range;
 };
 

@@ -21,6 +21,7 @@ Error usage(const std::string& where, const std::string& message) {
 
 std::optional<std::optional<double>> parse_end(const Json& end) {
   if (end.is_null()) return std::optional<double>{};
+  if (end.is_boolean()) return end.get<bool>() ? 1.0 : 0.0;
   if (!end.is_number()) return std::nullopt;
   return end.get<double>();
 }
@@ -129,7 +130,7 @@ void add_root(Roots& result, const std::string& name, const ValueType& type,
     value = uniform(type, root.range);
     value.assumed = !root.given;
   }
-  value.roots = {static_cast<int>(result.roots.size())};
+  value.roots = RootSet(static_cast<int>(result.roots.size()));
   result.values[name] = std::move(value);
   result.roots.push_back(std::move(root));
 }

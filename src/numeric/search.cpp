@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <random>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -16,8 +17,6 @@ constexpr std::size_t kMostSplit = 8;         // roots whose ranges are cut
 constexpr std::int64_t kMostDrawn = 1 << 22;  // elements of all roots together
 constexpr int kCandidates = 40;
 constexpr std::int64_t kOpenDrawn = 2;  // an open extent, where values are drawn
-
-bool unsafe(const LintNode& node) { return node.verdict == LintVerdict::warning; }
 
 bool all_finite(const Value& value) {
   if (!value.is_tensor() || !is_real(value.type())) return true;
@@ -105,17 +104,28 @@ std::string describe(const Evaluated& seen) {
 
 bool LintSearch::has_time() const {
   const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start_;
-  return passed.count() < options_->search_seconds;
+  return passed.count() + cost_ < options_->search_seconds;
 }
 
-Assessment LintSearch::with_range(std::size_t root, const Interval& range) const {
-  Roots narrowed = *roots_;
-  Abstract& value = narrowed.values.at(narrowed.roots[root].name);
+bool is_unsafe(const LintNode& node) {
+  return node.verdict == LintVerdict::warning || node.verdict == LintVerdict::error;
+}
+
+Assessment LintSearch::assess() {
+  const auto before = std::chrono::steady_clock::now();
+  Assessment result = assessor_.judge(roots_->values);
+  start_ = std::chrono::steady_clock::now();
+  cost_ = std::chrono::duration<double>(start_ - before).count();
+  return result;
+}
+
+Assessment LintSearch::with_range(std::size_t root, const Interval& range) {
+  std::map<std::string, Abstract> narrowed = roots_->values;
+  Abstract& value = narrowed.at(roots_->roots[root].name);
   const Abstract before = value;
   value = uniform(before.type, range);
   value.roots = before.roots;
-  narrowed.roots[root].range = range;
-  return judge(*model_, narrowed, options_->setting);
+  return assessor_.judge(narrowed);
 }
 
 // The elements of a tensor lie on both sides of 0 at once, which two halves of a range do not show
@@ -124,14 +134,14 @@ bool LintSearch::may_split(const Assessment& judgement, std::size_t node, int ro
   const Abstract& value = roots_->values.at(roots_->roots[static_cast<std::size_t>(root)].name);
   const auto shape = value.ranked() ? to_shape(*value.type.dims) : std::nullopt;
   const bool single = shape && checked_element_count(*shape) == 1;
-  return single || !judgement.mixed[node].contains(root);
+  const RootSet& mixed = judgement.mixed[node];
+  return single || !std::binary_search(mixed.begin(), mixed.end(), root);
 }
 
-void LintSearch::split(Assessment& judgement) const {
-  std::set<int> wanted;
+void LintSearch::split(Assessment& judgement) {
+  RootSet wanted;
   for (std::size_t n = 0; n < judgement.nodes.size(); ++n)
-    if (unsafe(judgement.nodes[n]))
-      wanted.insert(judgement.roots[n].begin(), judgement.roots[n].end());
+    if (is_unsafe(judgement.nodes[n])) wanted.add(judgement.roots[n]);
   std::size_t tried = 0;
   for (int root : wanted) {
     const auto place = static_cast<std::size_t>(root);
@@ -141,10 +151,11 @@ void LintSearch::split(Assessment& judgement) const {
     const Assessment above = with_range(place, {0, range.high, false});
     for (std::size_t n = 0; n < judgement.nodes.size(); ++n) {
       LintNode& node = judgement.nodes[n];
-      if (!unsafe(node) || !may_split(judgement, n, root) || !is_safe(below, node.name) ||
+      if (!is_unsafe(node) || !may_split(judgement, n, root) || !is_safe(below, node.name) ||
           !is_safe(above, node.name))
         continue;
       node.verdict = LintVerdict::safe;
+      judgement.sites[n].node = nullptr;
       node.why = fmt::format("safe for {} below 0 and above", roots_->roots[place].name);
     }
   }
@@ -173,7 +184,7 @@ bool LintSearch::can_draw() const {
 void LintSearch::find_witnesses(Assessment& judgement) const {
   std::map<std::string, LintNode*> open;
   for (LintNode& node : judgement.nodes)
-    if (unsafe(node)) open[node.name] = &node;
+    if (is_unsafe(node)) open[node.name] = &node;
   if (open.empty() || !can_draw()) return;
   const auto model = std::make_shared<const Model>(with_parameters(*model_, *roots_));
   const auto evaluator = Evaluator::make(model);
@@ -198,67 +209,6 @@ void LintSearch::find_witnesses(Assessment& judgement) const {
     };
     // Values that the model itself refuses, such as an index out of range, are no witness.
     (void)(*evaluator)->run(inputs, run);
-  }
-}
-
-namespace {
-
-// Half way, on a scale of sizes where the ends are of different ones.
-double between(double a, double b) {
-  if (a > 0 && b > 0 && std::max(a / b, b / a) > 16) return std::sqrt(a) * std::sqrt(b);
-  if (a < 0 && b < 0 && std::max(a / b, b / a) > 16) return -std::sqrt(-a) * std::sqrt(-b);
-  return a / 2 + b / 2;
-}
-
-bool close(double a, double b) {
-  return std::fabs(a - b) <= 0.01 * std::max(std::fabs(a), std::fabs(b)) || std::fabs(a - b) < 1e-9;
-}
-
-}  // namespace
-
-// From a safe end outwards, by halves, as far as it stays safe.
-double LintSearch::stretched(double end, double limit,
-                             const std::function<bool(double)>& safe) const {
-  if (safe(limit)) return limit;
-  double bad = limit;
-  while (!close(end, bad) && has_time()) {
-    const double middle = between(end, bad);
-    (safe(middle) ? end : bad) = middle;
-  }
-  return end;
-}
-
-std::optional<LintFix> LintSearch::fix(const LintNode& node, std::size_t root) const {
-  const Interval range = roots_->roots[root].range;
-  const auto safe = [&](double low, double high) {
-    return has_time() && is_safe(with_range(root, {low, high, false}), node.name);
-  };
-  std::optional<LintFix> best;
-  for (double anchor : {range.high, range.low, std::clamp(0.0, range.low, range.high),
-                        std::clamp(1.0, range.low, range.high)}) {
-    if (!safe(anchor, anchor)) continue;
-    const double low = stretched(anchor, range.low, [&](double end) { return safe(end, anchor); });
-    const double high = stretched(anchor, range.high, [&](double end) { return safe(low, end); });
-    if (!best || high - low > best->range.high - best->range.low)
-      best = LintFix{roots_->roots[root].name, {low, high, false}};
-  }
-  return best;
-}
-
-void LintSearch::find_fixes(Assessment& judgement) const {
-  for (std::size_t n = 0; n < judgement.nodes.size(); ++n) {
-    LintNode& node = judgement.nodes[n];
-    if (node.verdict != LintVerdict::warning && node.verdict != LintVerdict::error) continue;
-    for (int root : judgement.roots[n]) {
-      if (!has_time()) return;
-      const auto place = static_cast<std::size_t>(root);
-      const Abstract& value = roots_->values.at(roots_->roots[place].name);
-      if (!value.real()) continue;
-      const std::optional<LintFix> found = fix(node, place);
-      if (found && (!node.fix || found->range.high - found->range.low >
-                                     node.fix->range.high - node.fix->range.low))
-        node.fix = found;
-    }
   }
 }
 

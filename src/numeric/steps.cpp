@@ -38,6 +38,7 @@ class Recorder : public Watch {
   void applied(Operation, const Interval&, const Interval&, const Interval&) override {
     failed_ = true;
   }
+  void left_type(const Interval&) override { failed_ = true; }
   void compared() override { failed_ = true; }
   void added(const Interval& a, const Interval& b, const Interval& result) override {
     note(Step::Kind::add, a, b, result);

@@ -7,6 +7,7 @@
 
 #include "base/parallel.h"
 #include "patterns/arithmetic.h"
+#include "scalar/watch.h"
 #include "tensor/convert.h"
 
 namespace assay {
@@ -23,10 +24,11 @@ double rounding_step(double rounded, double value) {
 // The whole numbers of an interval, inside the type or, where it may wrap, all of the type.
 Interval settle_integer(ElementType type, Interval range) {
   const Interval whole = whole_range(type);
-  if (range.nan) return whole;
   const Interval inner{std::ceil(range.low), std::floor(range.high), false};
-  if (inner.low < whole.low || inner.high > whole.high || !(inner.low <= inner.high)) return whole;
-  return inner;
+  const bool held = !range.nan && inner.low >= whole.low && inner.high <= whole.high;
+  if (held && inner.low <= inner.high) return inner;
+  if (Watch* seen = watch(); seen && !held) seen->left_type(range);
+  return whole;
 }
 
 // The distance of a number of the format to its neighbors (to the farther one at powers of two).

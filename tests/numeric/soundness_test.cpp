@@ -86,7 +86,7 @@ class Trial {
       if (range == drawn.ranges.end()) continue;
       Abstract& value = roots_.values.at(root.name);
       value = uniform(value.type, range->second);
-      value.roots = {static_cast<int>(i)};
+      value.roots = RootSet(static_cast<int>(i));
       root.given = true;
       root.range = range->second;
     }
