@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "numeric/analysis_scope.h"
+#include "ops/check.h"
 #include "patterns/array.h"
 #include "patterns/function.h"
 
@@ -29,6 +30,14 @@ bool impossible(const Abstract& x) {
 }
 
 bool finite(const Interval& x) { return !x.nan && std::isfinite(x.low) && std::isfinite(x.high); }
+
+bool same_extents(const ValueType& a, const ValueType& b) {
+  if (!a.dims || !b.dims || a.dims->size() != b.dims->size()) return !a.dims && !b.dims;
+  for (std::size_t d = 0; d < a.dims->size(); ++d)
+    if ((*a.dims)[d].known() != (*b.dims)[d].known() || (*a.dims)[d].value != (*b.dims)[d].value)
+      return false;
+  return true;
+}
 
 // In array expansion, every element is a cell of its own from the beginning.
 Abstract spread(Abstract x, TensorMode mode) {
@@ -170,9 +179,18 @@ std::vector<ValueType> Analysis::types_of(const PlannedNode& node, const Scope& 
     return types;
   Site site(node.node, node.found.schema->since_version);
   for (const Abstract& input : inputs)
-    site.inputs.push_back({input.is_tensor(), input.type, input.exact, {}});
+    site.inputs.push_back(
+        {input.type.kind != ValueType::Kind::unknown, input.type, input.exact, {}});
+  // A rule may rely on what the node is required to be.
+  Check check(site, *node.found.schema);
+  check_node(check, *node.found.entry, *node.found.schema);
+  if (!check.violations.empty()) return types;
   Infer infer(site);
-  node.found.entry->infer(infer);
+  try {
+    node.found.entry->infer(infer);
+  } catch (const EvaluationError&) {
+    return types;
+  }
   for (std::size_t i = 0; i < types.size() && i < infer.outputs.size(); ++i)
     if (!types[i].dims && infer.outputs[i].is_tensor()) types[i] = infer.outputs[i];
   return types;
@@ -198,8 +216,10 @@ void Analysis::run_node(const PlannedNode& node, Scope& scope) {
   seen.applied = s.applied;
   seen.left_type = s.left_type;
   if (collecting_) {
-    collecting_->applied.insert(collecting_->applied.end(), s.applied.begin(), s.applied.end());
-    if (s.left_type) collecting_->left_type = s.left_type;
+    Situation& outer = collecting_->situation;
+    outer.applied.insert(outer.applied.end(), s.applied.begin(), s.applied.end());
+    if (s.left_type) outer.left_type = s.left_type;
+    if (seen.overflows && !collecting_->overflow) collecting_->overflow = seen.before_overflow;
   } else {
     emit(seen);
   }
@@ -330,7 +350,7 @@ std::vector<Abstract> Analysis::transfer(Situation& s, Scope& scope, Analyzed& s
       return unknown(s, seen, "nothing is known of an input");
   try {
     if (!node.subgraphs.empty()) return control(s, scope, seen);
-    if (node.found.entry->meaning.composition) return composed(s);
+    if (node.found.entry->meaning.composition) return composed(s, seen);
     return derived(s, seen);
   } catch (const EvaluationError& failure) {
     // Of open extents, only one choice was tried.
@@ -362,7 +382,7 @@ std::vector<Abstract> Analysis::derived(Situation& s, Analyzed& seen) {
   return unknown(s, seen, "no rule for ranges of this size");
 }
 
-std::vector<Abstract> Analysis::composed(Situation& s) {
+std::vector<Abstract> Analysis::composed(Situation& s, Analyzed& seen) {
   Site site(s.node.node, s.node.found.schema->since_version);
   TypeOptions types;
   for (std::size_t i = 0; i < s.inputs.size(); ++i) {
@@ -384,9 +404,23 @@ std::vector<Abstract> Analysis::composed(Situation& s) {
     inner.slots[static_cast<std::size_t>(slot)] = constant_abstract(tensor);
   for (std::size_t i = 0; i < plan->inputs.size() && i < s.inputs.size(); ++i)
     if (plan->inputs[i] >= 0) inner.slots[static_cast<std::size_t>(plan->inputs[i])] = s.inputs[i];
-  Situation* const before = std::exchange(collecting_, &s);
+  Collected collected{s, {}};
+  Collected* const before = std::exchange(collecting_, &collected);
   run_in(*plan, inner);
   collecting_ = before;
+  if (collected.overflow) {
+    seen.overflows = true;
+    seen.before_overflow = *collected.overflow;
+  }
+  // The graph was made for one choice of open extents: shapes are only what inference says.
+  const bool open = std::any_of(s.inputs.begin(), s.inputs.end(), [](const Abstract& input) {
+    return input.ranked() && is_open(*input.type.dims);
+  });
+  for (std::size_t i = 0; open && i < inner.outputs.size() && i < s.output_types.size(); ++i) {
+    Abstract& output = inner.outputs[i];
+    if (output.is_tensor() && !same_extents(output.type, s.output_types[i]))
+      output = uniform(s.output_types[i], hull_of(output));
+  }
   return inner.outputs;
 }
 

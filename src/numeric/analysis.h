@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -59,7 +60,7 @@ class Analysis {
   std::vector<Abstract> transfer(Situation& s, Scope& scope, Analyzed& seen);
   std::vector<Abstract> derived(Situation& s, Analyzed& seen);
   std::vector<Abstract> unknown(const Situation& s, Analyzed& seen, std::string reason);
-  std::vector<Abstract> composed(Situation& s);
+  std::vector<Abstract> composed(Situation& s, Analyzed& seen);
   std::vector<Abstract> control(Situation& s, Scope& scope, Analyzed& seen);
   std::vector<Abstract> branches(Situation& s, Scope& scope);
   std::vector<Abstract> loop(Situation& s, Scope& scope, Analyzed& seen);
@@ -82,8 +83,13 @@ class Analysis {
   std::unique_ptr<Plan> plan_;
   std::shared_ptr<const std::map<std::string, Known>> known_;  // types and small constants, by name
   Forms forms_;
-  Situation* collecting_ = nullptr;  // the composed operator that this is inside of
-  bool quiet_ = false;               // while a loop is not settled
+  // The composed operator that this is inside of; what its nodes do is what it does.
+  struct Collected {
+    Situation& situation;
+    std::optional<Interval> overflow;  // of the first node that may overflow
+  };
+  Collected* collecting_ = nullptr;
+  bool quiet_ = false;  // while a loop is not settled
 };
 
 // The hull of two values of one name, as after a branch or a round of a loop.

@@ -80,7 +80,8 @@ std::vector<Abstract> Analysis::control(Situation& s, Scope& scope, Analyzed& se
   const bool tensors = std::all_of(s.inputs.begin(), s.inputs.end(), [](const Abstract& input) {
     return input.is_tensor() || input.type.kind == ValueType::Kind::unknown;
   });
-  const bool counted = s.inputs.size() >= 2 && !node.find("num_scan_inputs") && tensors;
+  const bool counted =
+      s.inputs.size() >= 2 && node.find("body") && !node.find("num_scan_inputs") && tensors;
   return counted ? loop(s, scope, seen) : unfollowed(s, scope, seen);
 }
 

@@ -178,7 +178,15 @@ void load(const Value& value, std::int64_t begin, std::int64_t end, Interval* ou
   }
   std::vector<double> values(static_cast<std::size_t>(end - begin));
   to_doubles(value.tensor(), begin, end, values.data());
-  for (std::size_t i = 0; i < values.size(); ++i) out[i] = Interval::point(values[i]);
+  const bool integer = is_integer(value.type());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    out[i] = Interval::point(values[i]);
+    // A double stands for several of the largest integers.
+    if (integer && std::fabs(values[i]) >= 0x1p53)
+      out[i] =
+          meet({std::nextafter(values[i], -kInfinity), std::nextafter(values[i], kInfinity), false},
+               whole_range(value.type()));
+  }
 }
 
 template <class S>
