@@ -51,6 +51,13 @@ DrawFigure products(std::string_view what, std::size_t number, const std::vector
                 [&](std::size_t i) { return y[i] * x[i]; });
 }
 
+// What is added to an input shows in how far it is from there, however large the input is.
+DrawFigure distances(std::size_t number, const std::vector<double>& y, const Value& other) {
+  const std::vector<double> x = other.tensor().reals();
+  return add_up(fmt::format("squared distances from input {}", number), y.size(),
+                [&](std::size_t i) { return (y[i] - x[i]) * (y[i] - x[i]); });
+}
+
 }  // namespace
 
 std::vector<DrawFigure> draw_figures(std::span<const Value> outputs, std::size_t at,
@@ -65,7 +72,9 @@ std::vector<DrawFigure> draw_figures(std::span<const Value> outputs, std::size_t
     if (value.shape()[axis] > 1) add_neighbours(y, value.shape(), axis, figures);
   }
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    if (is_beside(inputs[i], value)) figures.push_back(products("input", i, y, inputs[i]));
+    if (!is_beside(inputs[i], value)) continue;
+    figures.push_back(products("input", i, y, inputs[i]));
+    figures.push_back(distances(i, y, inputs[i]));
   }
   for (std::size_t i = at + 1; i < outputs.size(); ++i) {
     if (is_beside(outputs[i], value)) figures.push_back(products("output", i, y, outputs[i]));

@@ -66,6 +66,7 @@ Agreement inside_what_can_be(const Value& ranges, const Tensor& found) {
 std::optional<std::string> differs(const DrawFigure& found, std::span<const double> drawn) {
   double mean = 0, squares = 0;
   for (double one : drawn) mean += one / static_cast<double>(drawn.size());
+  if (!std::isfinite(mean)) return std::nullopt;  // of infinities nothing adds up
   for (double one : drawn) squares += (one - mean) * (one - mean);
   const double variance = squares / static_cast<double>(drawn.size() - 1);
   const double rare = found.largest * found.largest * kMissed;

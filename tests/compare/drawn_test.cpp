@@ -102,6 +102,19 @@ TEST(Drawn, NoiseIsJudgedByItsMoments) {
   EXPECT_FALSE(judged(node, inputs, {matrix(ramp(std::nan(""), 0))}).agrees);
 }
 
+TEST(Drawn, NoiseThatIsMissingIsFound) {
+  const auto inputs = std::vector<Value>{matrix(ramp(100, 1))};
+  const Draw noisy = [&](Reading, std::uint64_t seed) -> Result<std::vector<Value>> {
+    std::mt19937_64 engine(seed);
+    std::normal_distribution<double> standard;
+    std::vector<double> y = ramp(100, 1);
+    for (double& one : y) one += standard(engine);
+    return std::vector<Value>{matrix(y)};
+  };
+  EXPECT_TRUE(judge_draw(noisy, inputs, *noisy(Reading::value, 12345)).agrees);
+  EXPECT_FALSE(judge_draw(noisy, inputs, inputs).agrees);
+}
+
 // What has not been drawn yet may still be drawn: an event of one in ten thousand is no alarm.
 TEST(Drawn, RareEventsAreNoAlarm) {
   const Node node = make_node("Bernoulli", {"X0"}, {"Y"});

@@ -32,7 +32,7 @@ def network_of(layer: str) -> Network:
 
 def compare(network: Network, folder: Path, *backends: str) -> list[dict[str, Any]]:
     """Return the findings."""
-    words = ["compare", network.write(folder), "--backends", ",".join(["reference", *backends])]
+    words = ["compare", *network.write(folder), "--backends", ",".join(["reference", *backends])]
     _, document = assay(*words)
     assert "error" not in document, document["error"]
     assert all(one["judged"] >= 1 for one in document["backends"][1:]), document["backends"]
@@ -49,7 +49,7 @@ def test_honest_draws_are_no_findings(tmp_path: Path, layer: str) -> None:
 def dropped(x: Array, rate: float, scale: float, shape: tuple[int, ...]) -> Array:
     """Drop what a draw of the shape says, and scale what is left."""
     kept = np.random.default_rng(4).random(shape) >= rate
-    return (x * kept * scale).astype(np.float32)
+    return np.asarray(x * kept * scale, dtype=np.float64)
 
 
 @pytest.mark.parametrize("wrong", ["rate", "scale", "elements instead of channels"])
