@@ -39,7 +39,7 @@ class LintSearch {
     Rewrite rewrite;
   };
 
-  bool has_time() const;
+  bool has_time(double share = 1) const;
   bool may_split(const Assessment& judgement, std::size_t node, int root) const;
   Assessment with_range(std::size_t root, const Interval& range);
   bool can_draw() const;
