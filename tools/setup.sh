@@ -12,7 +12,7 @@ readonly packages=(
   build-essential cmake ninja-build zsh fish ccache git pkg-config ca-certificates
   clang-16 libclang-rt-16-dev clang-format-16 clang-tidy-16 lld-16
   python3 python3-venv
-  protobuf-compiler libprotobuf-dev libeigen3-dev libfmt-dev nlohmann-json3-dev libcli11-dev libtomlplusplus-dev
+  protobuf-compiler libprotobuf-dev libeigen3-dev libfmt-dev nlohmann-json3-dev libcli11-dev libtomlplusplus-dev libsimdjson-dev libhdf5-dev
   libre2-dev libzip-dev zlib1g-dev libjpeg-dev libopenjp2-7-dev libtiff-dev libwebp-dev libpng-dev
   libgtest-dev libmpfr-dev
   nodejs npm chromium

@@ -6,6 +6,7 @@
 #include "cli/model.h"
 #include "cli/terminal.h"
 #include "formats/onnx_export.h"
+#include "semantics/expand_layers.h"
 
 namespace assay {
 namespace {
@@ -22,19 +23,24 @@ struct Options {
 };
 
 Result<ExitCode> run(const Options& options, Report& report) {
-  Result<std::shared_ptr<const Model>> model = read_valid_model(options.model);
-  if (!model) return model.error();
-  if (Result<void> written = write_onnx(**model, options.output); !written) return written.error();
+  Result<std::shared_ptr<const Model>> read = read_valid_model(options.model);
+  if (!read) return read.error();
+  const Result<Model> model = expand_layers(**read);
+  if (!model) {
+    return Error{model.error().kind, fmt::format("{}: {}", options.model, model.error().message),
+                 options.model};
+  }
+  if (Result<void> written = write_onnx(*model, options.output); !written) return written.error();
   std::error_code ignored;
   const auto size = std::filesystem::file_size(options.output, ignored);
   report.document["model"] = options.model;
   report.document["output"] = options.output;
   report.document["bytes"] = size;
-  report.document["nodes"] = (*model)->graph.nodes.size();
-  report.document["functions"] = (*model)->functions.size();
-  report.text = fmt::format(
-      "{}: {}, {}\n", options.output,
-      counted(static_cast<std::int64_t>((*model)->graph.nodes.size()), "node"), bytes_text(size));
+  report.document["nodes"] = model->graph.nodes.size();
+  report.document["functions"] = model->functions.size();
+  report.text = fmt::format("{}: {}, {}\n", options.output,
+                            counted(static_cast<std::int64_t>(model->graph.nodes.size()), "node"),
+                            bytes_text(size));
   return ExitCode::clean;
 }
 

@@ -6,11 +6,14 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "formats/case_line.h"
+#include "formats/keras_read.h"
 #include "formats/onnx_import.h"
 #include "formats/onnx_value.h"
 #include "formats/tensorflow_read.h"
 #include "graph/names.h"
 #include "semantics/draw.h"
+#include "semantics/import_keras.h"
 #include "semantics/import_tensorflow.h"
 #include "tensor/npy.h"
 #include "validate/validate.h"
@@ -105,6 +108,19 @@ Result<void> take_folder(const Graph& graph, const std::string& path, Given& giv
   return {};
 }
 
+Result<void> take_case(const Graph& graph, const std::string& source, Given& given) {
+  Result<LayerCase> one = read_named_case(source);
+  if (!one) return one.error();
+  for (std::size_t i = 0; i < one->inputs.size(); ++i) {
+    if (!one->inputs[i].present()) continue;
+    const std::string& name = one->model.graph.inputs[i].name;
+    if (Result<void> taken = take(graph, name, std::move(one->inputs[i]), source, given); !taken) {
+      return taken.error();
+    }
+  }
+  return {};
+}
+
 Result<void> take_file(const Graph& graph, const std::string& name, const std::string& path,
                        Given& given) {
   if (path.ends_with(".pb")) {
@@ -121,6 +137,7 @@ Result<void> take_file(const Graph& graph, const std::string& name, const std::s
 Result<void> take_source(const Graph& graph, const std::string& source, Given& given) {
   std::error_code ignored;
   if (fs::is_directory(source, ignored)) return take_folder(graph, source, given);
+  if (names_case(source)) return take_case(graph, source, given);
   if (source.ends_with(".npz")) return take_archive(graph, source, given);
   const auto sign = source.rfind('=');
   if (sign != std::string::npos) {
@@ -138,21 +155,14 @@ Error missing_error(const std::vector<std::string>& missing) {
           {}};
 }
 
-std::string file_kind(const std::string& path) {
-  for (const char* ending : {".keras", ".h5", ".json"}) {
-    if (path.ends_with(ending)) return ending;
-  }
-  if (path.find(".jsonl") != std::string::npos) return ".jsonl";
-  std::error_code ignored;
-  return fs::is_directory(path, ignored) ? "folder" : "";
-}
-
 }  // namespace
 
+bool holds_layers(const std::string& path) { return names_case(path) || is_keras(path); }
+
 Result<Model> read_model(const std::string& path) {
-  const std::string kind = file_kind(path);
   std::error_code ignored;
-  if (kind == "folder" && fs::exists(fs::path(path) / "model.onnx", ignored)) {
+  const bool folder = fs::is_directory(path, ignored);
+  if (folder && fs::exists(fs::path(path) / "model.onnx", ignored)) {
     return read_onnx(fs::path(path) / "model.onnx");
   }
   if (is_tensorflow(path)) {
@@ -160,14 +170,19 @@ Result<Model> read_model(const std::string& path) {
     if (!graph) return graph.error();
     return import_tensorflow(*std::move(graph));
   }
-  if (kind == "folder") {
+  if (folder) {
     return Error{"usage",
                  fmt::format("{}: a folder without a model.onnx or a saved_model.pb", path), path};
   }
-  if (!kind.empty()) {
-    return Error{"usage", fmt::format("{}: models of kind {} are not read yet", path, kind), path};
+  if (names_case(path)) {
+    Result<LayerCase> one = read_named_case(path);
+    if (!one) return one.error();
+    return std::move(one->model);
   }
-  return read_onnx(path);
+  if (is_case_file(path)) {
+    return Error{"usage", fmt::format("{}: say which case is meant: {}#ID", path, path), path};
+  }
+  return is_keras(path) ? import_keras(path) : read_onnx(path);
 }
 
 Result<void> require_valid(const Model& model, const std::string& path) {
@@ -184,6 +199,10 @@ Result<std::shared_ptr<const Model>> read_valid_model(const std::string& path) {
   if (!model) return model.error();
   if (Result<void> valid = require_valid(*model, path); !valid) return valid.error();
   return std::make_shared<const Model>(*std::move(model));
+}
+
+void bring_own_data(const std::string& model, DataOptions& options) {
+  if (options.inputs.empty() && !options.random && names_case(model)) options.inputs = {model};
 }
 
 Result<std::vector<Value>> read_inputs(const Graph& graph, const DataOptions& options) {

@@ -15,6 +15,8 @@ namespace assay {
 // A model as it lies in a file. An Error of kind "usage" if the name says that it is of a format
 // that is not read.
 Result<Model> read_model(const std::string& path);
+// Whether the file, by its name, is one of Keras' layers.
+bool holds_layers(const std::string& path);
 
 // The same for commands that need a right model: the first finding of validate is an Error of kind
 // "invalid".
@@ -24,12 +26,15 @@ Result<std::shared_ptr<const Model>> read_valid_model(const std::string& path);
 Result<void> require_valid(const Model& model, const std::string& path);
 
 struct DataOptions {
-  // F.npz, a folder with input_0.pb …, name=F.npy or name=F.pb; later ones win.
+  // F.npz, a folder with input_0.pb …, name=F.npy, name=F.pb, or CASES.jsonl#ID; later ones win.
   std::vector<std::string> inputs;
   bool random = false;  // draw what is not given
   std::uint64_t seed = 0;
   std::map<std::string, std::int64_t> extents;  // of named dimensions
 };
+
+// A case comes with inputs of its own, which count where nothing else is asked for.
+void bring_own_data(const std::string& model, DataOptions& options);
 
 // A value for each input of the graph, absent where an initialiser serves. What is missing is an
 // Error of kind "usage" that lists the inputs with type and shape; a value of another type or shape

@@ -167,6 +167,7 @@ Result<ExitCode> run(Options& options, Report& report) {
   if (Result<void> dims = parse_dims(options); !dims) return dims.error();
   options.data.seed = report.common().seed;
   options.data.inputs.insert(options.data.inputs.end(), options.more.begin(), options.more.end());
+  bring_own_data(options.model, options.data);
   if (options.backend != "reference") {
     return run_on_backend(options, options.data, options.backend_run, report);
   }

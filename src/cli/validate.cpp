@@ -9,8 +9,11 @@
 #include "cli/finding_json.h"
 #include "cli/model.h"
 #include "cli/terminal.h"
+#include "formats/onnx_export.h"
 #include "graph/names.h"
 #include "ops/check.h"
+#include "semantics/expand_layers.h"
+#include "validate/repair.h"
 
 namespace assay {
 namespace {
@@ -24,10 +27,12 @@ operator that is not in the catalogue is noted and is no error.
 
 Examples:
   assay validate model.onnx
-  assay validate model.onnx --json | jq '.findings[0]')";
+  assay validate model.onnx --json | jq '.findings[0]'
+  assay validate model.keras --repair repaired.onnx)";
 
 struct Options {
   std::string model;
+  std::string repaired;  // the file to write
   bool undecided = false;
   std::string baseline;
   std::string fail_on = "error";
@@ -107,6 +112,27 @@ ValidationResult refused(const Options& options, const Error& error) {
   return {{{"", "", "Graph Error", "Graph.content", "", "", kRankBadness, message}}, {}, {}};
 }
 
+// Writes the repaired model; says so, or that there is none.
+Result<void> add_repair(const Options& options, const Model& model, Report& report) {
+  const std::optional<Repair> found = repair(model);
+  Json& document = report.document["repair"] = {{"found", found.has_value()}};
+  if (!found) {
+    report.text += "\nno repair was found\n";
+    return {};
+  }
+  const Result<Model> written = expand_layers(found->model);
+  if (!written) return written.error();
+  if (Result<void> done = write_onnx(*written, options.repaired); !done) return done.error();
+  report.text += fmt::format("\nrepaired in {}\n", options.repaired);
+  document["output"] = options.repaired;
+  Json& changes = document["changes"] = Json::array();
+  for (const LayerChange& change : found->changes) {
+    changes.push_back({{"layer", change.layer}, {"change", change.what}});
+    report.text += fmt::format("  {}: {}\n", printable(change.layer), change.what);
+  }
+  return {};
+}
+
 Result<ExitCode> run(const Options& options, Report& report) {
   const Result<Model> model = read_model(options.model);
   if (!model && model.error().kind != "invalid") return model.error();
@@ -123,6 +149,9 @@ Result<ExitCode> run(const Options& options, Report& report) {
   } else {
     report.text = to_page(options, result);
   }
+  if (!options.repaired.empty() && model && !result.valid()) {
+    if (Result<void> done = add_repair(options, *model, report); !done) return done.error();
+  }
   const bool warned = !result.undecided.empty() || !result.unknown.empty();
   const bool fails = !result.valid() || (options.fail_on == "warning" && warned);
   return fails ? ExitCode::found : ExitCode::clean;
@@ -131,6 +160,9 @@ Result<ExitCode> run(const Options& options, Report& report) {
 Action configure(CLI::App& app) {
   auto options = std::make_shared<Options>();
   app.add_option("MODEL", options->model, "The model")->required()->type_name("");
+  app.add_option("--repair", options->repaired,
+                 "Write the nearest valid model, and say what was changed (models of layers)")
+      ->type_name("OUT.onnx");
   app.add_flag("--undecided", options->undecided, "List what only data can decide");
   app.add_option("--baseline", options->baseline,
                  "Do not report the findings of an earlier --json document")

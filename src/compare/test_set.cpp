@@ -6,15 +6,27 @@
 #include <mutex>
 #include <thread>
 
+#include "compare/layer_case.h"
 #include "generated/version.h"
 
 namespace assay {
 namespace {
 
 CaseResult run_one(const TestSet& tests, std::size_t index, std::uint64_t seed, Backend* backend) {
-  return index < tests.folders.size()
-             ? run_backend_test(tests.folders[index], seed, backend)
-             : run_text_case(tests.cases[index - tests.folders.size()], seed, backend);
+  if (index < tests.folders.size()) return run_backend_test(tests.folders[index], seed, backend);
+  index -= tests.folders.size();
+  if (index < tests.cases.size()) return run_text_case(tests.cases[index], seed, backend);
+  const auto [file, line] = tests.lines[index - tests.cases.size()];
+  const CaseLines& lines = tests.files[file];
+  return run_case_line(lines[line], lines.where(line), seed, backend);
+}
+
+Result<void> add_lines(const std::string& path, TestSet& tests) {
+  Result<CaseLines> lines = read_case_lines(path);
+  if (!lines) return lines.error();
+  for (std::size_t i = 0; i < lines->size(); ++i) tests.lines.emplace_back(tests.files.size(), i);
+  tests.files.push_back(*std::move(lines));
+  return {};
 }
 
 // Workers take the next test each, until none is left.
@@ -42,7 +54,12 @@ void run_shared(const TestSet& tests, const std::vector<std::unique_ptr<Backend>
 
 Result<TestSet> collect_tests(const std::vector<std::string>& paths) {
   TestSet tests;
+  const auto start = std::chrono::steady_clock::now();
   for (const std::string& path : paths) {
+    if (is_case_file(path)) {
+      if (Result<void> added = add_lines(path, tests); !added) return added.error();
+      continue;
+    }
     const auto files = find_case_files(path);
     for (const auto& file : files) {
       Result<std::vector<TextCase>> cases = read_cases(file);
@@ -54,18 +71,23 @@ Result<TestSet> collect_tests(const std::vector<std::string>& paths) {
     if (!found) return found.error();
     tests.folders.insert(tests.folders.end(), found->begin(), found->end());
   }
+  tests.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return tests;
 }
 
 TestSet sample(TestSet tests, std::size_t count) {
   if (count == 0 || count >= tests.size()) return tests;
   TestSet some;
+  some.files = tests.files;
+  some.seconds = tests.seconds;
   for (std::size_t k = 0; k < count; ++k) {
     const std::size_t i = k * tests.size() / count;
     if (i < tests.folders.size()) {
       some.folders.push_back(tests.folders[i]);
-    } else {
+    } else if (i < tests.folders.size() + tests.cases.size()) {
       some.cases.push_back(tests.cases[i - tests.folders.size()]);
+    } else {
+      some.lines.push_back(tests.lines[i - tests.folders.size() - tests.cases.size()]);
     }
   }
   return some;
@@ -86,7 +108,8 @@ Result<ConformanceResult> run_tests(const TestSet& tests, const std::string& bac
     workers.push_back(*std::move(worker));
   }
   run_shared(tests, workers, options.worker.seed, progress, result);
-  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  result.seconds = tests.seconds +
+                   std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return result;
 }
 

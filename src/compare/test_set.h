@@ -9,14 +9,18 @@
 #include "backends/backend.h"
 #include "compare/case_file.h"
 #include "compare/conformance.h"
+#include "formats/case_line.h"
 
 namespace assay {
 
-// What paths hold: folders of backend tests, and cases of case files.
+// What paths hold: folders of backend tests, cases of case files, and case lines.
 struct TestSet {
-  std::vector<std::filesystem::path> folders;
-  std::vector<TextCase> cases;
-  std::size_t size() const { return folders.size() + cases.size(); }
+  std::vector<std::filesystem::path> folders = {};
+  std::vector<TextCase> cases = {};
+  std::vector<CaseLines> files = {};                            // of recorded Keras models
+  std::vector<std::pair<std::size_t, std::size_t>> lines = {};  // those to run: file, line
+  double seconds = 0;                                           // that reading took
+  std::size_t size() const { return folders.size() + cases.size() + lines.size(); }
 };
 Result<TestSet> collect_tests(const std::vector<std::string>& paths);
 // About `count` of them, spread evenly.

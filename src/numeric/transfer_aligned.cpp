@@ -365,7 +365,7 @@ class NoGraphs : public GraphEvaluator {
     throw InexactDecision("a graph inside of a node");
   }
   Graph surroundings() const override { return {}; }
-  std::uint64_t seed() const override { return 0; }
+  std::uint64_t seed(std::optional<std::uint64_t> own) const override { return own.value_or(0); }
 };
 
 }  // namespace

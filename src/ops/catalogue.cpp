@@ -45,6 +45,16 @@ std::map<Key, const Operator*> index_by_version() {
   return index;
 }
 
+struct AddedDomain {
+  std::string_view name;
+  DomainLookup find;
+};
+
+std::vector<AddedDomain>& added_domains() {
+  static std::vector<AddedDomain> domains;
+  return domains;
+}
+
 AttributeValue default_of(const AttributeFormal& formal) {
   switch (formal.kind) {
     case AttributeKind::real:
@@ -80,11 +90,21 @@ std::span<const Operator> catalogue() {
 
 Lookup find_operator(std::string_view domain, std::string_view name, std::int64_t opset) {
   static const auto kIndex = index_by_version();
+  for (const AddedDomain& added : added_domains()) {
+    if (added.name == domain) return added.find(name, opset);
+  }
   const Schema* schema =
       find_schema(domain, name, static_cast<int>(std::clamp<std::int64_t>(opset, 0, 1 << 30)));
   if (!schema) return {};
   const auto found = kIndex.find(Key(schema->domain, schema->name, schema->since_version));
   return {found == kIndex.end() ? nullptr : found->second, schema};
+}
+
+void add_domain(std::string_view domain, DomainLookup find) {
+  for (const AddedDomain& added : added_domains()) {
+    if (added.name == domain) return;
+  }
+  added_domains().push_back({domain, find});
 }
 
 Node complete(const Node& node, const Schema& schema) {

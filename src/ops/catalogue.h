@@ -20,6 +20,11 @@ struct Lookup {
 };
 Lookup find_operator(std::string_view domain, std::string_view name, std::int64_t opset);
 
+// A domain outside the standard whose entries a later folder has (layers/keras). To be called
+// before the first look-up; a second call for the same domain changes nothing.
+using DomainLookup = Lookup (*)(std::string_view name, std::int64_t opset);
+void add_domain(std::string_view domain, DomainLookup find);
+
 // The node with the standard's default for each attribute that it leaves out.
 Node complete(const Node& node, const Schema& schema);
 

@@ -41,8 +41,9 @@ bool Check::axis(std::string_view attribute, std::string_view input) {
 }
 
 bool Check::axis(std::string_view attribute, std::int64_t value, Limits limits) {
-  return argument(value >= limits.least && value <= limits.most, "axis-range",
-                  fmt::format("{} in {}", attribute, range_text(limits)), fmt::format("{}", value));
+  if (value >= limits.least && value <= limits.most) return true;
+  return argument(false, "axis-range", fmt::format("{} in {}", attribute, range_text(limits)),
+                  fmt::format("{}", value));
 }
 
 bool Check::axes(std::string_view attribute, std::string_view input) {
@@ -60,9 +61,9 @@ bool Check::axes(std::string_view what, const std::vector<std::int64_t>& values,
   std::set<std::int64_t> seen;
   for (std::int64_t value : values) {
     if (!axis(what, value, between(-rank, rank - 1))) return false;
-    if (!argument(seen.insert(value < 0 ? value + rank : value).second, "axes-unique",
-                  fmt::format("each axis once in {}", what), fmt::format("{}", values)))
-      return false;
+    if (seen.insert(value < 0 ? value + rank : value).second) continue;
+    return argument(false, "axes-unique", fmt::format("each axis once in {}", what),
+                    fmt::format("{}", values));
   }
   return true;
 }
@@ -70,31 +71,33 @@ bool Check::axes(std::string_view what, const std::vector<std::int64_t>& values,
 bool Check::length(std::string_view attribute, std::int64_t count) {
   if (!site.has(attribute)) return true;
   const auto found = static_cast<std::int64_t>(numbers(site, attribute).size());
-  return argument(found == count, "length", fmt::format("{} numbers in {}", count, attribute),
+  if (found == count) return true;
+  return argument(false, "length", fmt::format("{} numbers in {}", count, attribute),
                   fmt::format("{}", found));
 }
 
 bool Check::in_range(std::string_view attribute, Limits limits) {
   for (std::int64_t value : numbers(site, attribute))
-    if (!argument(value >= limits.least && value <= limits.most, "range",
-                  fmt::format("{} {}", attribute, range_text(limits)), fmt::format("{}", value)))
-      return false;
+    if (value < limits.least || value > limits.most)
+      return argument(false, "range", fmt::format("{} {}", attribute, range_text(limits)),
+                      fmt::format("{}", value));
   return true;
 }
 
 bool Check::real_in_range(std::string_view attribute, double least, double most) {
   if (!site.has(attribute)) return true;
   const double value = site.real(attribute);
-  return argument(value >= least && value <= most, "range",
-                  fmt::format("{} in [{}, {}]", attribute, least, most), fmt::format("{}", value));
+  if (value >= least && value <= most) return true;
+  return argument(false, "range", fmt::format("{} in [{}, {}]", attribute, least, most),
+                  fmt::format("{}", value));
 }
 
 bool Check::positive(std::initializer_list<std::string_view> attributes) {
   bool holds = true;
   for (std::string_view attribute : attributes)
     for (std::int64_t value : numbers(site, attribute))
-      holds = argument(value > 0, "positive", fmt::format("{} above 0", attribute),
-                       fmt::format("{}", value)) &&
+      holds = (value > 0 || argument(false, "positive", fmt::format("{} above 0", attribute),
+                                     fmt::format("{}", value))) &&
               holds;
   return holds;
 }
@@ -103,22 +106,24 @@ bool Check::not_negative(std::initializer_list<std::string_view> attributes) {
   bool holds = true;
   for (std::string_view attribute : attributes)
     for (std::int64_t value : numbers(site, attribute))
-      holds = argument(value >= 0, "not-negative", fmt::format("{} not below 0", attribute),
-                       fmt::format("{}", value)) &&
-              holds;
+      holds =
+          (value >= 0 || argument(false, "not-negative", fmt::format("{} not below 0", attribute),
+                                  fmt::format("{}", value))) &&
+          holds;
   return holds;
 }
 
 bool Check::one_of(std::string_view attribute, std::initializer_list<std::string_view> choices) {
   if (!site.has(attribute)) return true;
   const std::string& found = site.text(attribute);
-  const bool holds = std::find(choices.begin(), choices.end(), found) != choices.end();
-  return argument(holds, "choice", fmt::format("{} one of {}", attribute, fmt::join(choices, ", ")),
+  if (std::find(choices.begin(), choices.end(), found) != choices.end()) return true;
+  return argument(false, "choice", fmt::format("{} one of {}", attribute, fmt::join(choices, ", ")),
                   in_quotes(found));
 }
 
 bool Check::required(std::string_view attribute) {
-  return argument(site.has(attribute), "required", fmt::format("attribute {}", attribute), "none");
+  if (site.has(attribute)) return true;
+  return argument(false, "required", fmt::format("attribute {}", attribute), "none");
 }
 
 bool Check::index_range(std::string_view input, std::int64_t extent) {
@@ -130,10 +135,10 @@ bool Check::index_range(std::string_view input, std::int64_t extent) {
     return false;
   }
   for (std::int64_t value : known->integers())
-    if (!argument(value >= -extent && value < extent, "index-range",
-                  fmt::format("{} in {} to {}", input, -extent, extent - 1),
-                  fmt::format("{}", value)))
-      return false;
+    if (value < -extent || value >= extent)
+      return argument(false, "index-range",
+                      fmt::format("{} in {} to {}", input, -extent, extent - 1),
+                      fmt::format("{}", value));
   return true;
 }
 

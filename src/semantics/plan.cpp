@@ -235,7 +235,8 @@ const std::map<std::string, std::int64_t>& newest_opsets() {
                                                               {"ai.onnx.ml", kNewest},
                                                               {"ai.onnx.preview", kNewest},
                                                               {"ai.onnx.preview.training", kNewest},
-                                                              {"assay", kNewest}};
+                                                              {"assay", kNewest},
+                                                              {"keras", kNewest}};
   return kOpsets;
 }
 

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "patterns/recorded.h"
+#include "semantics/composed_cache.h"
 
 namespace assay {
 namespace {
@@ -22,6 +23,11 @@ class Restore {
   T& place_;
   T saved_;
 };
+
+bool has_unknown(std::span<const Value> values) {
+  return std::any_of(values.begin(), values.end(),
+                     [](const Value& value) { return value.kind() == Value::Kind::unknown; });
+}
 
 void set_site(Site& site, std::span<const Value> inputs) {
   site.inputs.resize(inputs.size());
@@ -191,10 +197,7 @@ std::vector<Value> Run::run_rewritten(const PlannedNode& node, Composition rewri
 std::vector<Value> Run::evaluate(const PlannedNode& node, std::span<const Value> inputs,
                                  bool* unknown) {
   if (node.function) return run_local_function(node, inputs);
-  const bool blind = std::any_of(inputs.begin(), inputs.end(), [](const Value& value) {
-    return value.kind() == Value::Kind::unknown;
-  });
-  if (node.found.entry && !blind) return run_entry(node, inputs, unknown);
+  if (node.found.entry && !has_unknown(inputs)) return run_entry(node, inputs, unknown);
   *unknown = true;
   return std::vector<Value>(node.node.outputs.size(), Value::unknown());
 }
@@ -219,9 +222,23 @@ std::vector<Value> Run::run_entry(const PlannedNode& node, std::span<const Value
     }
     memory.nodes[node.id].reset();
   }
+  const bool composed = node.found.entry->meaning.composition != nullptr;
+  std::string key = composed ? ComposedCache::key(node, options_.reading, inputs) : "";
+  ComposedCache& cache = ComposedCache::of_this_thread();
+  if (!key.empty()) {
+    if (const auto kept = cache.find(key)) {
+      std::vector<Value> outputs = run_silently(*kept->plan, *kept->memory, inputs);
+      *unknown = has_unknown(outputs);
+      return outputs;
+    }
+  }
   auto fresh = std::make_unique<NodeMemory>(node);
   learn(node, *fresh, inputs);
   std::vector<Value> outputs = perform(node, *fresh, inputs, unknown);
+  if (!key.empty() && fresh->site.elements_read() == 0) {
+    cache.keep(std::move(key), {std::move(fresh->composed), std::move(fresh->inner)});
+    return outputs;
+  }
   if (!remember) return outputs;
   // Remembering costs; most nodes of most models are evaluated once.
   if (memory.seen[node.id] != 0 && keep_inputs(*fresh, options_.reading, inputs)) {
@@ -236,8 +253,7 @@ std::vector<Value> Run::perform(const PlannedNode& node, NodeMemory& memory,
   const Meaning& meaning = node.found.entry->meaning;
   if (meaning.composition) {
     std::vector<Value> outputs = run_composed(node, memory, inputs);
-    *unknown = std::any_of(outputs.begin(), outputs.end(),
-                           [](const Value& value) { return value.kind() == Value::Kind::unknown; });
+    *unknown = has_unknown(outputs);
     return outputs;
   }
   Call call{memory.site, options_.reading, inputs, std::move(memory.types), {}, *this};
@@ -256,6 +272,7 @@ std::vector<Value> Run::run_composed(const PlannedNode& node, NodeMemory& memory
     const Graph graph = compose(node.found.entry->meaning.composition, memory.site);
     memory.composed = make_plan(graph, {&newest_opsets()});
     memory.inner = std::make_unique<RunMemory>(*memory.composed);
+    memory.inner->expect_more();
   }
   return run_silently(*memory.composed, *memory.inner, inputs);
 }

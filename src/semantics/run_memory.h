@@ -40,6 +40,9 @@ struct RunMemory {
   explicit RunMemory(const Plan& plan)
       : nodes(plan.node_count), seen(plan.node_count), slots(plan.plan_count) {}
 
+  // For a plan that will be run again: its nodes are remembered from the first time on.
+  void expect_more() { seen.assign(seen.size(), 1); }
+
   std::vector<std::unique_ptr<NodeMemory>> nodes;  // by id
   std::vector<char> seen;                          // by id; a node is remembered the second time
   std::vector<std::vector<Value>> slots;           // by plan: initialisers in place, else empty

@@ -117,4 +117,9 @@ std::vector<Known> sample_types(const Site& site,
   return result;
 }
 
+Site concrete_site(const Site& site, int trial) {
+  Assignment assignment(trial);
+  return assigned(site, assignment);
+}
+
 }  // namespace assay

@@ -13,4 +13,7 @@ namespace assay {
 std::vector<Known> sample_types(const Site& site,
                                 const std::function<std::vector<Known>(const Site&)>& rule);
 
+// The site with numbers in the place of all unknown extents, other ones for another trial.
+Site concrete_site(const Site& site, int trial);
+
 }  // namespace assay

@@ -6,6 +6,7 @@
 
 #include "graph/names.h"
 #include "graph/order.h"
+#include "layers/keras/layers.h"
 #include "ops/check.h"
 #include "ops/schema.h"
 
@@ -69,11 +70,31 @@ class ImportChecker {
     const auto opset = opsets.find(node.domain);
     if (opset == opsets.end()) return;  // Graph.opset
     const auto version = static_cast<int>(std::clamp<std::int64_t>(opset->second, 0, kNoLimit));
+    if (node.domain == keras::kDomain) return check_layer(node, version, layer);
     const Schema* schema = find_schema(node.domain, node.op, version);
     if (schema && !schema->deprecated) return;
     const Schema* newest = find_schema(node.domain, node.op, kNoLimit);
     if (!newest || model_.find_function(node.domain, node.op, node.overload)) return;
     add(node, layer, schema ? schema->since_version : 0, version);
+  }
+
+  // A layer is Keras' own, or nobody here knows what it does: Python code is never executed.
+  void check_layer(const Node& node, int version, const std::string& layer) {
+    if (find_operator(node.domain, node.op, version).entry) return;
+    const std::string name = printable(node.op);
+    std::string message;
+    if (node.op == "Lambda" || node.op == "TFOpLambda") {
+      message = name +
+                " holds Python code, which is never executed: write what it does with other layers";
+    } else if (keras::find_layer(node.op)) {
+      message = fmt::format("Keras {} has no layer {}", version, name);
+    } else {
+      message = fmt::format(
+          "{} is no layer that is known: replace a layer of your own by layers that Keras has",
+          name);
+    }
+    findings_.push_back({layer, node.op, "Graph Error", "Keras.unknown-layer", "a layer of Keras",
+                         name, kRankBadness, std::move(message)});
   }
 
   void add(const Node& node, const std::string& layer, int ended, int version) {

@@ -1,0 +1,179 @@
+#include "formats/case_line.h"
+
+#include <fstream>
+#include <sstream>
+
+#include <fmt/format.h>
+
+#include "formats/failure.h"
+#include "formats/inflate.h"
+#include "formats/keras_config.h"
+#include "formats/keras_weights.h"
+#include "graph/names.h"
+#include "layers/keras/layers.h"
+
+namespace assay {
+namespace {
+
+using Element = simdjson::dom::element;
+
+constexpr std::size_t kMostBytes = std::size_t{1} << 31;
+constexpr std::int64_t kKerasVersion = 2;  // where a line does not say
+
+template <class T>
+T field(Element object, std::string_view key) {
+  T value{};
+  if (object[key].get(value) != simdjson::SUCCESS) {
+    throw FormatError("unreadable", fmt::format("not a case: {} is missing", in_quotes(key)));
+  }
+  return value;
+}
+
+std::string text(Element object, std::string_view key) {
+  return std::string(field<std::string_view>(object, key));
+}
+
+ValueType input_type(Element line, std::string_view name, const Value& recorded) {
+  if (recorded.present()) return recorded.value_type();
+  Dims dims = {Dim::named("batch")};
+  const auto shapes = field<simdjson::dom::object>(line, "input_shapes");
+  simdjson::dom::array extents;
+  if (shapes[name].get(extents) != simdjson::SUCCESS) return ValueType::tensor(ElementType::f64);
+  for (Element extent : extents) {
+    std::int64_t value = -1;
+    dims.push_back(extent.get(value) == simdjson::SUCCESS ? Dim(value) : Dim());
+  }
+  return ValueType::tensor(ElementType::f64, std::move(dims));
+}
+
+void read_inputs(Element line, LayerCase& result) {
+  const auto values = field<simdjson::dom::object>(line, "inputs");
+  for (Element name : field<simdjson::dom::array>(line, "model_inputs")) {
+    const std::string_view input = name;
+    Element value;
+    result.inputs.emplace_back();
+    if (values[input].get(value) == simdjson::SUCCESS) result.inputs.back() = read_tensor(value);
+    result.model.graph.inputs.push_back(
+        {std::string(input), input_type(line, input, result.inputs.back()), {}, {}});
+  }
+}
+
+void add_weights(Element weights, std::int64_t version, Node& node, Graph& graph) {
+  std::vector<Tensor> tensors;
+  for (Element weight : simdjson::dom::array(weights)) tensors.push_back(read_tensor(weight));
+  const std::vector<std::string> names =
+      keras::weight_names(node, static_cast<int>(version), tensors.size());
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    graph.initializers.push_back({names[i], std::move(tensors[i]), {}, {}});
+  }
+  keras::attach_weights(names, static_cast<int>(version), node);
+}
+
+void read_node(Element layer, const simdjson::dom::object& weights, std::int64_t version,
+               Graph& graph) {
+  Node node = read_layer(field<std::string_view>(layer, "class"), text(layer, "name"),
+                         field<Element>(layer, "config"));
+  for (Element input : field<simdjson::dom::array>(layer, "inputs")) {
+    node.inputs.emplace_back(std::string_view(input));
+  }
+  Element own;
+  if (weights[node.name].get(own) == simdjson::SUCCESS) add_weights(own, version, node, graph);
+  node.outputs = {node.name};
+  graph.nodes.push_back(std::move(node));
+}
+
+LayerCase read_case(Element line) {
+  LayerCase result;
+  result.id = text(line, "id");
+  Model& model = result.model;
+  model.ir_version = 10;
+  std::int64_t version = kKerasVersion;
+  if (Element given; line["keras"].get(given) == simdjson::SUCCESS) {
+    version = field<std::int64_t>(line, "keras");
+  }
+  model.opsets = {{std::string(keras::kDomain), version}};
+  model.graph.name = result.id;
+  read_inputs(line, result);
+  const auto weights = field<simdjson::dom::object>(line, "weights");
+  for (Element layer : field<simdjson::dom::array>(line, "layers")) {
+    read_node(layer, weights, version, model.graph);
+  }
+  model.graph.outputs.push_back(
+      {text(line, "output"), ValueType::tensor(ElementType::f64), {}, {}});
+  Element recorded;
+  if (line["tensorflow"].get(recorded) == simdjson::SUCCESS)
+    result.expected = read_tensor(recorded);
+  return result;
+}
+
+Element parse_json(std::string_view line) {
+  thread_local simdjson::dom::parser parser;
+  Element root;
+  const auto failure = parser.parse(line.data(), line.size(), false).get(root);
+  if (failure != simdjson::SUCCESS) {
+    throw FormatError("unreadable", fmt::format("not JSON: {}", simdjson::error_message(failure)));
+  }
+  return root;
+}
+
+std::string read_bytes(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream content;
+  if (!file) throw FormatError("unreadable", "cannot be read");
+  content << file.rdbuf();  // which fails for a file without a byte
+  return std::move(content).str();
+}
+
+}  // namespace
+
+std::string CaseLines::where(std::size_t i) const { return fmt::format("{}:{}", file_, i + 1); }
+
+bool is_case_file(const std::string& path) {
+  return path.ends_with(".jsonl") || path.ends_with(".jsonl.gz");
+}
+
+Result<CaseLines> read_case_lines(const std::filesystem::path& path) {
+  return guard_format(path.string(), [&] {
+    keras::use_layers();
+    std::string bytes = read_bytes(path);
+    if (path.extension() == ".gz") bytes = inflate(bytes, kMostBytes);
+    bytes.append(simdjson::SIMDJSON_PADDING, ' ');
+    CaseLines result;
+    result.file_ = path.string();
+    result.bytes_ = std::make_shared<const std::string>(std::move(bytes));
+    std::string_view rest = *result.bytes_;
+    rest.remove_suffix(simdjson::SIMDJSON_PADDING);
+    while (!rest.empty()) {
+      const std::size_t end = std::min(rest.find('\n'), rest.size());
+      if (end > 0) result.lines_.push_back(rest.substr(0, end));
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+    if (result.lines_.empty()) throw FormatError("unreadable", "no case is in it");
+    return result;
+  });
+}
+
+Result<LayerCase> parse_case_line(std::string_view line, const std::string& where) {
+  return guard_format(where, [&] { return read_case(parse_json(line)); });
+}
+
+bool names_case(const std::string& path) {
+  const auto sign = path.rfind('#');
+  return sign != std::string::npos && is_case_file(path.substr(0, sign));
+}
+
+Result<LayerCase> read_named_case(const std::string& path) {
+  const auto sign = path.rfind('#');
+  const std::string file = path.substr(0, sign), id = path.substr(sign + 1);
+  const Result<CaseLines> lines = read_case_lines(file);
+  if (!lines) return lines.error();
+  for (std::size_t i = 0; i < lines->size(); ++i) {
+    const Result<bool> found =
+        guard_format(lines->where(i), [&] { return text(parse_json((*lines)[i]), "id") == id; });
+    if (!found) return found.error();
+    if (*found) return parse_case_line((*lines)[i], lines->where(i));
+  }
+  return Error{"unreadable", fmt::format("{}: no case has the id {}", file, in_quotes(id)), file};
+}
+
+}  // namespace assay

@@ -1,0 +1,62 @@
+// Pools: the largest element or the mean of each window, or of all spatial axes.
+#include "layers/keras/layers.h"
+#include "layers/keras/windows.h"
+
+namespace assay::keras {
+namespace {
+
+std::string pool(Body& l, const char* op) {
+  Builder::Attributes attributes = window_attributes(l.site, "pool_size");
+  attributes.push_back(attribute("kernel_shape", spatial(l.site, "pool_size")));
+  return l.as_data_format(l(op, {l.channels_first(l.x)}, std::move(attributes)));
+}
+
+std::string global(Body& l, const char* op) {
+  return l(op, {l.x, l.b.integers(spatial_axes(l.site))},
+           {attribute("keepdims", l.site.integer("keepdims"))});
+}
+
+Layer windowed(std::string_view name, std::string_view alias, int spatial, bool largest) {
+  return {.name = name,
+          .summary = largest ? "The largest element of each window."
+                             : "The mean of each window, of the elements that the input has.",
+          .arguments = {sizes("pool_size", {2}),
+                        {"strides", Role::sizes, {}, true},
+                        choice("padding", "valid"),
+                        data_format()},
+          .spatial = spatial,
+          .require = [](Check& c) { require_windows(c, "pool_size"); },
+          .build = largest ? [](Body& l) { return pool(l, "MaxPool"); }
+                           : [](Body& l) { return pool(l, "AveragePool"); },
+          .alias = alias};
+}
+
+Layer whole(std::string_view name, std::string_view alias, int spatial, bool largest) {
+  return {.name = name,
+          .summary = largest ? "The largest element of each channel." : "The mean of each channel.",
+          .arguments = {data_format(), flag_argument("keepdims", false)},
+          .spatial = spatial,
+          .require = require_spatial,
+          .build = largest ? [](Body& l) { return global(l, "ReduceMax"); }
+                           : [](Body& l) { return global(l, "ReduceMean"); },
+          .alias = alias};
+}
+
+}  // namespace
+
+std::vector<Layer> pool_layers() {
+  return {windowed("MaxPooling1D", "MaxPool1D", 1, true),
+          windowed("MaxPooling2D", "MaxPool2D", 2, true),
+          windowed("MaxPooling3D", "MaxPool3D", 3, true),
+          windowed("AveragePooling1D", "AvgPool1D", 1, false),
+          windowed("AveragePooling2D", "AvgPool2D", 2, false),
+          windowed("AveragePooling3D", "AvgPool3D", 3, false),
+          whole("GlobalMaxPooling1D", "GlobalMaxPool1D", 1, true),
+          whole("GlobalMaxPooling2D", "GlobalMaxPool2D", 2, true),
+          whole("GlobalMaxPooling3D", "GlobalMaxPool3D", 3, true),
+          whole("GlobalAveragePooling1D", "GlobalAvgPool1D", 1, false),
+          whole("GlobalAveragePooling2D", "GlobalAvgPool2D", 2, false),
+          whole("GlobalAveragePooling3D", "GlobalAvgPool3D", 3, false)};
+}
+
+}  // namespace assay::keras
