@@ -69,8 +69,10 @@ double choose(Choice choice, const Interval& range, std::mt19937_64& random) {
   return place * range.high + (1 - place) * range.low;
 }
 
+// What has no rank at all is mostly a rate or a share: a single number.
 Shape drawn_shape(const ValueType& type) {
   Shape shape;
+  if (!type.dims) return shape;
   for (const Dim& dim : *type.dims) shape.push_back(dim.known() ? dim.value : kOpenDrawn);
   return shape;
 }
@@ -115,9 +117,12 @@ std::string describe(const Evaluated& seen) {
 
 }  // namespace
 
+double LintSearch::passed() const {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+}
+
 bool LintSearch::has_time(double share) const {
-  const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start_;
-  return passed.count() + cost_ < share * options_->search_seconds;
+  return passed() + cost_ < share * options_->search_seconds;
 }
 
 bool is_unsafe(const LintNode& node) {
@@ -193,7 +198,7 @@ std::map<std::string, Tensor> LintSearch::draw_all(int attempt, std::mt19937_64&
 bool LintSearch::can_draw() const {
   std::int64_t elements = 0;
   for (const auto& [name, value] : roots_->values) {
-    if (!value.is_tensor() || !value.ranked() || value.cells.empty()) return false;
+    if (!value.is_tensor() || value.cells.empty()) return false;
     elements += element_count(drawn_shape(value.type));
   }
   return elements <= kMostDrawn;
@@ -208,8 +213,8 @@ void LintSearch::find_witnesses(Assessment& judgement) const {
   const auto evaluator = Evaluator::make(model);
   if (!evaluator) return;
   std::mt19937_64 random(options_->seed);
-  for (int attempt = 0; attempt < kCandidates && !open.empty() && has_time(kWitnessShare);
-       ++attempt) {
+  const double most = kWitnessShare * options_->search_seconds;
+  for (int attempt = 0; attempt < kCandidates && !open.empty() && passed() < most; ++attempt) {
     const std::map<std::string, Tensor> drawn = draw_all(attempt, random);
     std::vector<Value> inputs;
     for (const NamedType& input : model->graph.inputs) {

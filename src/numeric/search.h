@@ -39,7 +39,8 @@ class LintSearch {
     Rewrite rewrite;
   };
 
-  bool has_time(double share = 1) const;
+  double passed() const;                  // seconds of the search
+  bool has_time(double share = 1) const;  // for one more analysis
   bool may_split(const Assessment& judgement, std::size_t node, int root) const;
   Assessment with_range(std::size_t root, const Interval& range);
   bool can_draw() const;
