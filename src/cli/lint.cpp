@@ -110,6 +110,9 @@ void fill_document(const Options& options, const LintResult& result, Json& docum
   for (const auto& [name, reason] : result.unknown)
     unknown.push_back({{"name", name}, {"reason", reason}});
   document["unused_ranges"] = result.unused;
+  Json& found = document["found_ranges"] = Json::array();
+  for (const FoundRange& one : result.found)
+    found.push_back({{"name", one.name}, {"range", to_json(one.range)}, {"by", one.by}});
   if (result.half) document["as"] = to_json(*result.half);
 }
 
@@ -151,6 +154,9 @@ std::string to_page(const Options& options, const LintResult& result) {
     for (const auto& [name, reason] : result.unknown) table.row({name, reason});
     page += table.text();
   }
+  for (const FoundRange& one : result.found)
+    page += fmt::format("\n{} {} is taken to lie in {}, as {} prepares it\n", style.warn("note:"),
+                        one.name, to_text(one.range), one.by);
   for (const std::string& name : result.unused)
     page +=
         fmt::format("\n{} no value is called '{}', which has a range\n", style.warn("note:"), name);

@@ -34,6 +34,7 @@ LintResult finished(Assessment judgement, const Roots& roots) {
   result.unknown = std::move(judgement.unknown);
   result.ranges = std::move(judgement.ranges);
   result.unused = roots.unused;
+  result.found = roots.found;
   result.checked = result.nodes.size();
   result.warnings =
       static_cast<std::size_t>(std::count_if(result.nodes.begin(), result.nodes.end(), is_unsafe));

@@ -78,6 +78,7 @@ struct LintResult {
   std::vector<std::pair<std::string, std::string>> unknown;  // nodes without a rule, and why
   std::vector<std::string> unused;                           // ranges for names that do not exist
   std::map<std::string, LintRange> ranges;                   // by value; only if asked for
+  std::vector<FoundRange> found;                             // ranges that the model itself tells
   std::optional<HalfResult> half;                            // if another format was asked for
 };
 

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "graph/origin.h"
+#include "numeric/preprocess.h"
 
 namespace assay {
 namespace {
@@ -132,7 +133,8 @@ void add_root(Roots& result, const std::string& name, const ValueType& type,
   if (type.is_tensor() && has_numbers(type.element)) {
     root.range = in_type(given ? *given : GivenRange{}, type.element);
     value = uniform(type, root.range);
-    value.assumed = !root.given;
+    // A byte has so few values that its type says enough.
+    value.assumed = !root.given && (is_real(type.element) || bit_width(type.element) > 8);
   }
   value.roots = RootSet(static_cast<int>(result.roots.size()));
   result.values[name] = std::move(value);
@@ -151,6 +153,13 @@ void narrow_slot(Roots& result, const NamedType& input) {
   Abstract& value = result.values.at(root.name);
   root.range = inside;
   for (Cell& cell : value.cells) cell.range = inside;
+}
+
+std::optional<GivenRange> told_by_nodes(const Model& model, const NamedType& input, Roots& result) {
+  const std::optional<PreparedInput> prepared = prepared_input(model, input);
+  if (!prepared) return std::nullopt;
+  result.found.push_back({input.name, prepared->range, prepared->by});
+  return GivenRange{prepared->range.low, prepared->range.high};
 }
 
 void add_node_ranges(Roots& result, const Graph& graph, Matcher& matcher) {
@@ -203,6 +212,9 @@ Roots apply_ranges(const Model& model, const Ranges& ranges) {
     const auto recorded = ranges.data.find(input.name);
     if (!given && recorded != ranges.data.end()) given = &recorded->second;
     if (!given && valued) continue;
+    const std::optional<GivenRange> told =
+        given || parameter ? std::nullopt : told_by_nodes(model, input, result);
+    if (told) given = &*told;
     add_root(result, input.name, input.type, given, parameter);
     if (!exactly) narrow_slot(result, input);
     initializers.erase(input.name);

@@ -41,11 +41,19 @@ struct Root {
   Interval range;
 };
 
+// A range that the model's own first nodes tell.
+struct FoundRange {
+  std::string name;
+  Interval range;
+  std::string by;
+};
+
 struct Roots {
   std::vector<Root> roots;
   std::map<std::string, Abstract> values;     // of inputs and of parameters without values
   std::map<std::string, Interval> overrides;  // of nodes that ranges name
   std::vector<std::string> unused;            // rules that name nothing
+  std::vector<FoundRange> found;
 };
 
 // Applies the ranges to a model.

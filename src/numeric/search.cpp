@@ -15,7 +15,8 @@ namespace {
 
 constexpr std::size_t kMostSplit = 8;         // roots whose ranges are cut
 constexpr std::int64_t kMostDrawn = 1 << 22;  // elements of all roots together
-constexpr int kCandidates = 40;
+constexpr int kCandidates = 60;
+constexpr double kWitnessShare = 0.8;   // of the time, and of what came before
 constexpr std::int64_t kOpenDrawn = 2;  // an open extent, where values are drawn
 
 bool all_finite(const Value& value) {
@@ -39,9 +40,10 @@ bool fails(const Evaluated& seen) {
   return all(seen.inputs, all_finite) || (all(seen.inputs, no_nan) && !all(seen.outputs, no_nan));
 }
 
-// How the elements of a root are chosen for one attempt.
-enum class Choice : std::uint8_t { low, high, zero, middle, ends, anywhere };
-constexpr int kChoices = 6;
+// How the elements of a root are chosen for one attempt. What is far apart along the last axis
+// makes one class certain and all others impossible.
+enum class Choice : std::uint8_t { low, high, zero, middle, apart, halves, ends, anywhere };
+constexpr int kChoices = 8;
 
 double choose(Choice choice, const Interval& range, std::mt19937_64& random) {
   const double width = range.high - range.low;
@@ -55,6 +57,8 @@ double choose(Choice choice, const Interval& range, std::mt19937_64& random) {
       return std::clamp(0.0, range.low, range.high);
     case Choice::middle:
       return range.low / 2 + range.high / 2;
+    case Choice::apart:
+    case Choice::halves:
     case Choice::ends:
       return unit(random) < 0.5 ? range.low : range.high;
     case Choice::anywhere:
@@ -65,8 +69,10 @@ double choose(Choice choice, const Interval& range, std::mt19937_64& random) {
   return place * range.high + (1 - place) * range.low;
 }
 
+// What has no rank at all is mostly a rate or a share: a single number.
 Shape drawn_shape(const ValueType& type) {
   Shape shape;
+  if (!type.dims) return shape;
   for (const Dim& dim : *type.dims) shape.push_back(dim.known() ? dim.value : kOpenDrawn);
   return shape;
 }
@@ -74,8 +80,12 @@ Shape drawn_shape(const ValueType& type) {
 Tensor draw(const ValueType& type, const Interval& range, Choice choice, std::mt19937_64& random) {
   const Shape shape = drawn_shape(type);
   std::vector<double> values(static_cast<std::size_t>(element_count(shape)));
-  for (double& value : values) {
+  const std::size_t row = shape.empty() ? 1 : static_cast<std::size_t>(shape.back());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    double& value = values[i];
     value = choose(choice, range, random);
+    if (choice == Choice::apart) value = i % row == 0 ? range.high : range.low;
+    if (choice == Choice::halves) value = 2 * (i % row) < row ? range.high : range.low;
     if (!is_real(type.element)) value = std::clamp(std::round(value), range.low, range.high);
   }
   return make_tensor(type.element, shape, values);
@@ -107,9 +117,12 @@ std::string describe(const Evaluated& seen) {
 
 }  // namespace
 
-bool LintSearch::has_time() const {
-  const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start_;
-  return passed.count() + cost_ < options_->search_seconds;
+double LintSearch::passed() const {
+  return static_cast<double>(std::clock() - start_) / CLOCKS_PER_SEC;
+}
+
+bool LintSearch::has_time(double share) const {
+  return passed() + cost_ < share * options_->search_seconds;
 }
 
 bool is_unsafe(const LintNode& node) {
@@ -117,10 +130,10 @@ bool is_unsafe(const LintNode& node) {
 }
 
 Assessment LintSearch::assess() {
-  const auto before = std::chrono::steady_clock::now();
+  start_ = std::clock();
   Assessment result = assessor_.judge(roots_->values, options_->keep_ranges);
-  start_ = std::chrono::steady_clock::now();
-  cost_ = std::chrono::duration<double>(start_ - before).count();
+  cost_ = passed();
+  start_ = std::clock();
   return result;
 }
 
@@ -168,11 +181,16 @@ void LintSearch::split(Assessment& judgement) {
 
 // First all roots alike, then every mixture.
 std::map<std::string, Tensor> LintSearch::draw_all(int attempt, std::mt19937_64& random) const {
+  static constexpr double kSizes[] = {HUGE_VAL, 1, 1e2, 1e4, 1e10, 1e19};
   std::map<std::string, Tensor> drawn;
+  const double size = kSizes[attempt < kChoices ? 0 : random() % std::size(kSizes)];
   for (const Root& root : roots_->roots) {
     const int choice = attempt < kChoices ? attempt : static_cast<int>(random() % kChoices);
+    // Of ranges that nobody gave, the ends overflow long before the operation in question.
+    const Interval smaller = meet(root.range, {-size, size, false});
     drawn[root.name] =
-        draw(roots_->values.at(root.name).type, root.range, static_cast<Choice>(choice), random);
+        draw(roots_->values.at(root.name).type, smaller.has_number() ? smaller : root.range,
+             static_cast<Choice>(choice), random);
   }
   return drawn;
 }
@@ -180,7 +198,7 @@ std::map<std::string, Tensor> LintSearch::draw_all(int attempt, std::mt19937_64&
 bool LintSearch::can_draw() const {
   std::int64_t elements = 0;
   for (const auto& [name, value] : roots_->values) {
-    if (!value.is_tensor() || !value.ranked() || value.cells.empty()) return false;
+    if (!value.is_tensor() || value.cells.empty()) return false;
     elements += element_count(drawn_shape(value.type));
   }
   return elements <= kMostDrawn;
@@ -195,7 +213,8 @@ void LintSearch::find_witnesses(Assessment& judgement) const {
   const auto evaluator = Evaluator::make(model);
   if (!evaluator) return;
   std::mt19937_64 random(options_->seed);
-  for (int attempt = 0; attempt < kCandidates && !open.empty() && has_time(); ++attempt) {
+  const double most = kWitnessShare * options_->search_seconds;
+  for (int attempt = 0; attempt < kCandidates && !open.empty() && passed() < most; ++attempt) {
     const std::map<std::string, Tensor> drawn = draw_all(attempt, random);
     std::vector<Value> inputs;
     for (const NamedType& input : model->graph.inputs) {

@@ -2,7 +2,7 @@
 // make them fail, and changes of the model and narrower ranges that make them safe.
 #pragma once
 
-#include <chrono>
+#include <ctime>
 #include <functional>
 #include <random>
 
@@ -39,7 +39,8 @@ class LintSearch {
     Rewrite rewrite;
   };
 
-  bool has_time() const;
+  double passed() const;                  // seconds of the search
+  bool has_time(double share = 1) const;  // for one more analysis
   bool may_split(const Assessment& judgement, std::size_t node, int root) const;
   Assessment with_range(std::size_t root, const Interval& range);
   bool can_draw() const;
@@ -58,7 +59,8 @@ class LintSearch {
   const Roots* roots_;
   const LintOptions* options_;
   Assessor assessor_;
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  // In time of the processor, so that what else the machine does changes little.
+  std::clock_t start_ = std::clock();
   double cost_ = 0;  // seconds that one analysis takes
 };
 

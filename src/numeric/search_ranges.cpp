@@ -7,6 +7,9 @@
 namespace assay {
 namespace {
 
+// Roots that are tried for one operation: where a rewrite makes it safe, fewer.
+constexpr std::size_t kMostRoots = 6, kFewRoots = 3;
+
 // Half way, on a scale of sizes where the ends are of different ones.
 double between(double a, double b) {
   if (a > 0 && b > 0 && std::max(a / b, b / a) > 16) return std::sqrt(a) * std::sqrt(b);
@@ -66,11 +69,11 @@ void LintSearch::find_ranges(Assessment& judgement) {
     LintNode& node = judgement.nodes[n];
     if (!is_unsafe(node)) continue;
     std::optional<Interval> widest;
-    std::size_t of = 0;
+    std::size_t of = 0, tried = 0;
     for (int root : judgement.roots[n]) {
-      if (!has_time()) break;
       const auto place = static_cast<std::size_t>(root);
       if (!roots_->values.at(roots_->roots[place].name).real()) continue;
+      if (++tried > (node.fix ? kFewRoots : kMostRoots) || !has_time()) break;
       const std::optional<Interval> found = safe_range(node, place);
       if (!found || (widest && found->high - found->low <= widest->high - widest->low)) continue;
       widest = found;

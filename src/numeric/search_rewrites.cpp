@@ -8,7 +8,8 @@
 namespace assay {
 namespace {
 
-constexpr std::size_t kMostIdioms = 64;  // operations around which idioms are looked for
+constexpr std::size_t kMostIdioms = 16;  // operations around which idioms are looked for
+constexpr double kShare = 0.6;           // of the time
 
 std::size_t count_unsafe(const Assessment& judgement) {
   return static_cast<std::size_t>(
@@ -108,7 +109,7 @@ void LintSearch::keep_verified(const std::vector<Candidate>& candidates, const A
 void LintSearch::find_rewrites(Assessment& judgement) {
   std::vector<Candidate> idioms, guards;
   std::size_t looked = 0;
-  for (std::size_t n = 0; n < judgement.nodes.size() && has_time(); ++n) {
+  for (std::size_t n = 0; n < judgement.nodes.size() && has_time(kShare / 2); ++n) {
     const LintSite& site = judgement.sites[n];
     if (!is_unsafe(judgement.nodes[n]) || !site.node) continue;
     if (const auto guard = guard_of(site)) guards.push_back({n, *guard});
@@ -122,12 +123,12 @@ void LintSearch::find_rewrites(Assessment& judgement) {
   }
   // What is written by hand is better replaced than guarded.
   for (const std::vector<Candidate>* candidates : {&idioms, &guards}) {
-    if (candidates->empty() || !has_time()) continue;
+    if (candidates->empty() || !has_time(kShare)) continue;
     if (const auto after = rewritten(judgement, *candidates))
       keep_verified(*candidates, *after, judgement);
   }
   for (const Candidate& guard : guards) {
-    if (judgement.nodes[guard.node].fix || !has_time()) continue;
+    if (judgement.nodes[guard.node].fix || !has_time(kShare)) continue;
     if (const auto after = rewritten(judgement, {guard})) keep_verified({guard}, *after, judgement);
   }
 }

@@ -175,6 +175,25 @@ TEST(Lint, RangesAreReadAsTheContractSays) {
   }
 }
 
+// Pixels that are divided by 255 lie in [0, 255], unless somebody says otherwise.
+TEST(Lint, PreparedPixelsHaveARange) {
+  const Model m = model({node("Div", {"x", "most"}, {"s"}), node("Sub", {"s", "half"}, {"c"}),
+                         node("Exp", {"c"}, {"y"})},
+                        {f32("x", {Dim::named("n"), 4, 4, 3})}, {untyped("y")},
+                        {scalar("most", 255), scalar("half", 0.5)});
+  const LintResult result = run(m);
+  ASSERT_EQ(result.found.size(), 1);
+  EXPECT_EQ(result.found[0].range.high, 255);
+  EXPECT_EQ(result.found[0].by, "make_s");
+  EXPECT_EQ(verdict(result, "y"), LintVerdict::safe);
+  Ranges open;
+  open.inputs = {{"x", {{}}}};
+  EXPECT_EQ(verdict(run(m, open), "y"), LintVerdict::warning);
+  const Model other = model({node("Div", {"x", "most"}, {"s"}), node("Exp", {"s"}, {"y"})},
+                            {f32("x", {4, 4})}, {untyped("y")}, {scalar("most", 3)});
+  EXPECT_TRUE(run(other).found.empty());
+}
+
 TEST(Lint, NamesBeatGlobsAndScalarsAreUnbounded) {
   Model m = model({node("Add", {"w1", "w2"}, {"y"})}, {f32("x", {2})}, {untyped("y")},
                   {reals("w1", {1}), scalar("w2", 1)});

@@ -124,6 +124,7 @@ export interface Model {
 
 export interface Report {
   schema: number;
+  command?: string;
   assay: string;
   seconds?: number;
   model: Model;
@@ -134,6 +135,11 @@ export interface Report {
   findings: Finding[];
   releases?: {first_bad?: string; first_good?: string};
   map: LocalisationMap;
+}
+
+// Ranges of all values stand where a comparison has what backends gave.
+export function isLint(report: Report): boolean {
+  return report.command === 'lint';
 }
 
 // A document that this page cannot show, with the reason for a person.

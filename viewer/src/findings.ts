@@ -1,11 +1,12 @@
 // The findings, each with its reason, and a way to its node on the map.
-import {type Finding, type Report, passesOf} from './data';
+import {type Finding, type Report, isLint, passesOf} from './data';
 import {type Child, empty, h, section} from './dom';
 import {counted, shortened} from './format';
 import {badge, verdictOf} from './verdict';
 
 const kShownFirst = 12;
 const kLead = 'Each suspect is judged on the values that its backend itself fed it.';
+const kLintLead = 'Each is judged for all inputs and parameters in their ranges.';
 
 function line(term: string, text: Child): Child[] {
   return text ? [h('dt', {}, term), h('dd', {}, text)] : [];
@@ -90,7 +91,8 @@ export function findingsList(report: Report, show: (node: number) => void): HTML
   return section(
     'findings',
     'Findings',
-    `${counted(findings.length, 'finding')}, in order of execution. ${kLead}`,
+    `${counted(findings.length, 'finding')}, in order of execution. ` +
+      (isLint(report) ? kLintLead : kLead),
     items,
     more,
   );

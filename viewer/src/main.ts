@@ -1,5 +1,5 @@
 // Puts the page together from the document that it carries.
-import {type Report, Unreadable, readReport} from './data';
+import {type Report, Unreadable, isLint, readReport} from './data';
 import {h, svg} from './dom';
 import {findingsList} from './findings';
 import {fileName, integer, seconds} from './format';
@@ -86,8 +86,7 @@ function start(): void {
         summary(report),
         findingsList(report, show),
         map.element,
-        pairsTable(report),
-        histograms(report),
+        ...(isLint(report) ? [] : [pairsTable(report), histograms(report)]),
       ),
       footer(report),
     );

@@ -1,5 +1,5 @@
 // The localisation map: the graph with zoom, pan, search and a panel for the chosen node.
-import {type Report} from './data';
+import {type Report, isLint} from './data';
 import {h, section, svg} from './dom';
 import {counted} from './format';
 import {type Group, allGroups, groupNodes, homes} from './grouping';
@@ -200,9 +200,10 @@ export class MapView {
         'rate in the upper quartile',
       ),
     );
-    const lead =
-      'Every node of the model. Each is judged by its own rounding bound, on the inputs that its ' +
-      'backend really gave it, so that an error shows where it starts and not where it ends.';
+    const lead = isLint(this.report)
+      ? 'Every node of the model, with the range of what it gives.'
+      : 'Every node of the model. Each is judged by its own rounding bound, on the inputs that its ' +
+        'backend really gave it, so that an error shows where it starts and not where it ends.';
     return section(
       'map',
       'Localisation map',

@@ -1,5 +1,5 @@
 // The top of the page: what was compared, the verdict in one sentence, and the figures.
-import {type Finding, type Report, passesOf} from './data';
+import {type Finding, type Report, isLint, passesOf} from './data';
 import {type Child, h} from './dom';
 import {counted, fileName, integer, list, number, shortened} from './format';
 import {verdictOf} from './verdict';
@@ -35,8 +35,16 @@ function backendsOf(findings: Finding[]): string {
   return list([...new Set(findings.map((one) => one.backend))]);
 }
 
+function lintSentence(findings: Finding[]): Sentence {
+  const [first] = findings;
+  if (!first) return {tone: 'good', sign: '✓', text: 'Every operation is proved safe.'};
+  const text = `${counted(findings.length, 'operation')} can fail, first${at(first)}.`;
+  return {tone: 'bad', sign: '✕', text};
+}
+
 export function sentenceOf(report: Report): Sentence {
   const {findings} = report;
+  if (isLint(report)) return lintSentence(findings);
   const of = (verdict: string) => findings.filter((one) => one.verdict === verdict);
   const first = (some: Finding[]) => some[0] as Finding;
   const ended = findings.filter((one) => kEnded[one.kind]);
@@ -205,7 +213,12 @@ export function summary(report: Report): HTMLElement {
   return h(
     'header',
     {class: 'summary'},
-    h('p', {class: 'eyebrow'}, h('span', {class: 'mark'}, 'Assay'), ' Comparison report'),
+    h(
+      'p',
+      {class: 'eyebrow'},
+      h('span', {class: 'mark'}, 'Assay'),
+      isLint(report) ? ' Lint report' : ' Comparison report',
+    ),
     h('h1', {title: report.model.file}, shortened(fileName(report.model.file), 80)),
     backends(report),
     h(
