@@ -98,7 +98,8 @@ Layer conv_lstm(std::string_view name, int spatial) {
           .weights = conv_lstm_weights,
           .require = require_conv_lstm,
           .build = conv_lstm,
-          .outputs = 3};
+          .outputs = 3,
+          .masks = Masks::refuse};
 }
 
 }  // namespace
