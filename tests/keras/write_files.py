@@ -145,7 +145,9 @@ def draw(model, random):
         if "int" in str(tensor.dtype):
             inputs[name] = random.integers(0, 3, shape).astype("int32")
         elif name == "steps":  # of which some are masked
-            inputs[name] = random.choice([0.5, 0.25], (*shape[:2], 1)).repeat(3, 2).astype("float32")
+            inputs[name] = (
+                random.choice([0.5, 0.25], (*shape[:2], 1)).repeat(3, 2).astype("float32")
+            )
         else:
             inputs[name] = random.uniform(-1, 1, shape).astype("float32")
     return inputs
