@@ -27,6 +27,7 @@ from doc_commands import failures
 ROOT = Path(__file__).resolve().parents[1]
 ASSAY = str(ROOT / "build" / "assay")
 NODE_TESTS = ROOT / "build" / "onnx-tests" / "node"
+LAYER_CASES = ROOT / "tests" / "keras" / "keras2.jsonl.gz"
 FINDINGS = ROOT / "docs" / "findings"
 KNOWN = ROOT / "tests" / "backends" / "known.json"
 
@@ -42,8 +43,11 @@ CURRENT = [
     "tflite",
     "jax",
     "jax-jit",
+    "keras-tensorflow",
+    "keras-jax",
+    "keras-torch",
 ]
-LEGACY = ["torch-1.4", "tensorflow-2.4", "mxnet-1.9", "mxnet-1.6"]
+LEGACY = ["torch-1.4", "tensorflow-2.4", "mxnet-1.9", "mxnet-1.6", "tfkeras-2.4"]
 # The operators of the standard that a table has to have.
 LEAST_OPERATORS = {
     "torch": 130,
@@ -100,7 +104,8 @@ def unexpected(name: str, cases: list[dict[str, Any]]) -> Iterator[str]:
     patterns = [row["tests"] for row in known_reasons(name)]
     for case in cases:
         wrong = case["status"] in {"failed", "error", "crashed"}
-        if wrong and not any(re.fullmatch(pattern, case["id"][5:]) for pattern in patterns):
+        test_name = case["id"].removeprefix("test_")
+        if wrong and not any(re.fullmatch(pattern, test_name) for pattern in patterns):
             yield f"{case['status']} {case['id']}: {case['detail']}"
 
 
@@ -118,7 +123,8 @@ def test(name: str, sample: int) -> Outcome:
     silent = standard_operators() - {*told["operators"], *told["missing"]}
     if silent:
         outcome.problems.append(f"not a word of {', '.join(sorted(silent))}")
-    _, document = assay("conformance", NODE_TESTS, "--sample", sample, "--backend", name)
+    cases = LAYER_CASES if "keras" in name else NODE_TESTS
+    _, document = assay("conformance", cases, "--sample", sample, "--backend", name)
     row = document["backends"][0]
     outcome.passed, outcome.total = row["passed"], row["total"]
     outcome.problems += unexpected(name, row["cases"])

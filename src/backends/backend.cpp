@@ -1,5 +1,6 @@
 #include "backends/backend.h"
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <future>
@@ -9,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "backends/install.h"
+#include "backends/layer_model.h"
 #include "formats/external_data.h"
 #include "formats/onnx_import.h"
 #include "generated/version.h"
@@ -34,6 +36,8 @@ class ReferenceBackend : public Backend {
  public:
   explicit ReferenceBackend(std::uint64_t seed)
       : Backend("reference", {"assay", kVersion, ""}), seed_(seed) {}
+
+  bool takes_layers() override { return true; }
 
   Answer run(const Job& job) override {
     if (Result<void> done = load(job.model); !done) {
@@ -74,14 +78,21 @@ class ReferenceBackend : public Backend {
   Result<void> load(const ModelSource& source) {
     const std::string key = source.key();
     if (evaluator_ && key == loaded_) return {};
-    Result<Model> model =
-        source.path.empty() ? parse_onnx(source.bytes, "model") : read_onnx(source.path);
+    const Result<std::shared_ptr<const Model>> model = read(source);
     if (!model) return model.error();
-    auto evaluator = Evaluator::make(std::make_shared<const Model>(*std::move(model)));
+    auto evaluator = Evaluator::make(*model);
     if (!evaluator) return evaluator.error();
     evaluator_ = *std::move(evaluator);
     loaded_ = key;
     return {};
+  }
+
+  static Result<std::shared_ptr<const Model>> read(const ModelSource& source) {
+    if (source.layers) return source.layers;
+    Result<Model> model =
+        source.path.empty() ? parse_onnx(source.bytes, "model") : read_onnx(source.path);
+    if (!model) return model.error();
+    return std::make_shared<const Model>(*std::move(model));
   }
 
   std::uint64_t seed_;
@@ -126,6 +137,15 @@ class WorkerBackend : public Backend {
     return ask(job, [&](const Job& sent) { return worker_->run(sent, options_.limits); });
   }
 
+  // Asked of the worker when somebody wants to know.
+  bool takes_layers() override {
+    if (takes_layers_ || !revive()) return takes_layers_.value_or(false);
+    const Result<OperatorList> told = worker_->operators(layer_names(), options_.limits);
+    if (!told) return false;
+    takes_layers_ = std::ranges::any_of(told->present, is_layer_name);
+    return *takes_layers_;
+  }
+
   ScriptAnswer script(const Job& job, const VariableNames& names) override {
     ScriptAnswer told;
     told.answer = ask(job, [&](const Job& sent) {
@@ -161,11 +181,34 @@ class WorkerBackend : public Backend {
     return {};
   }
 
+  // The bytes of a model of layers that the worker takes; those of the last one are kept.
+  Result<std::string> layers_of(const Job& job) {
+    const bool as_layers = takes_layers();
+    std::string key = job.model.key();
+    for (const auto& [name, value] : job.inputs) {
+      if (!as_layers) key += fmt::format("|{} {}", name, to_text(value.value_type()));
+    }
+    if (key != layers_key_) {
+      Result<std::string> bytes = as_layers ? layers_to_onnx(*job.model.layers)
+                                            : operators_to_onnx(*job.model.layers, job.inputs);
+      if (!bytes) return bytes.error();
+      layers_bytes_ = *std::move(bytes);
+      layers_key_ = std::move(key);
+      layers_ = job.model.layers;
+    }
+    return layers_bytes_;
+  }
+
   // Asks the worker, and a new one where that is what it takes.
   template <class F>
   Answer ask(const Job& job, F&& exchange) {
     Job sent = job;
     sent.model.path = absolute(job.model.path);
+    if (job.model.layers) {
+      Result<std::string> bytes = layers_of(job);
+      if (!bytes) return refusal(Outcome::failed, bytes.error().message);
+      sent.model = {"", *std::move(bytes)};
+    }
     // A worker elsewhere has not our files.
     if (!command_.shared_memory && !sent.model.path.empty()) {
       Result<std::string> bytes = read_whole(sent.model.path);
@@ -184,6 +227,9 @@ class WorkerBackend : public Backend {
   WorkerCommand command_;
   BackendOptions options_;
   std::vector<std::pair<std::string, std::string>> variables_;  // that the worker asked for
+  std::optional<bool> takes_layers_;
+  std::string layers_key_, layers_bytes_;
+  std::shared_ptr<const Model> layers_;  // whose key it is: no other model is at its place
   std::unique_ptr<Worker> worker_;
 };
 

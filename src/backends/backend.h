@@ -22,6 +22,8 @@ class Backend {
 
   // Never fails: what goes wrong is the answer.
   virtual Answer run(const Job& job) = 0;
+  // Whether it runs layers as they are; any other backend is given what they mean.
+  virtual bool takes_layers() { return false; }
   // What the same is in the framework's own calls.
   virtual ScriptAnswer script(const Job& job, const VariableNames& names);
   // The passes of its optimizer, those that change the job's model apart. Kind "unsupported" where

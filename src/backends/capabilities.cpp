@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "backends/install.h"
+#include "backends/layer_model.h"
 #include "backends/places.h"
 #include "ops/catalogue.h"
 
@@ -47,6 +48,7 @@ std::string table_fingerprint(const BackendName& backend) {
 std::vector<std::string> standard_names() {
   std::set<std::string> names;
   for (const Operator& entry : catalogue()) names.insert(full_name(entry));
+  for (std::string& name : layer_names()) names.insert(std::move(name));
   return {names.begin(), names.end()};
 }
 

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "backends/layer_model.h"
 #include "generated/protocol.pb.h"
 
 namespace assay {
@@ -38,7 +39,13 @@ std::string key_of(const Job& job) {
 
 }  // namespace
 
+ModelSource source_of(std::shared_ptr<const Model> model, std::string path) {
+  if (has_layers(*model)) return {"", "", std::move(model)};
+  return {std::move(path), ""};
+}
+
 std::string ModelSource::key() const {
+  if (layers) return fmt::format("layers@{}", static_cast<const void*>(layers.get()));
   if (path.empty()) return fmt::format("{}:{:x}", bytes.size(), std::hash<std::string>()(bytes));
   std::error_code ignored;
   const auto changed = std::filesystem::last_write_time(path, ignored).time_since_epoch().count();

@@ -16,12 +16,16 @@ struct WorkerIdentity {
   std::string framework, version, python;
 };
 
-// A model as a file, which a worker on this machine reads itself, or as the content of one.
+// A model as a file, which a worker on this machine reads itself, or as the content of one. A model
+// of layers is in neither: a backend hands its worker what that takes.
 struct ModelSource {
-  std::string path;         // absolute
-  std::string bytes;        // where there is no file
+  std::string path;   // absolute
+  std::string bytes;  // where there is no file
+  std::shared_ptr<const Model> layers{};
   std::string key() const;  // equal for equal models
 };
+// The model itself if it is of layers, otherwise its file.
+ModelSource source_of(std::shared_ptr<const Model> model, std::string path);
 
 struct Job {
   ModelSource model;

@@ -154,18 +154,19 @@ Result<ExitCode> install_all(const Options& options, Report& report) {
 }
 
 // Y = X + X, small enough to be right in every format.
-Model doubling() {
+Model doubling(bool of_layers) {
   Model model;
   model.ir_version = 8;
-  model.opsets[""] = 13;
+  model.opsets[of_layers ? "keras" : ""] = of_layers ? 3 : 13;
   Node node;
   node.op = "Add";
+  node.domain = of_layers ? "keras" : "";
   node.name = "add";
   node.inputs = {"X", "X"};
   node.outputs = {"Y"};
   model.graph.name = "doubling";
-  model.graph.inputs.push_back({"X", ValueType::tensor(ElementType::f32, {Dim(3)})});
-  model.graph.outputs.push_back({"Y", ValueType::tensor(ElementType::f32, {Dim(3)})});
+  model.graph.inputs.push_back({"X", ValueType::tensor(ElementType::f32, {Dim(1), Dim(3)})});
+  model.graph.outputs.push_back({"Y", ValueType::tensor(ElementType::f32, {Dim(1), Dim(3)})});
   model.graph.nodes.push_back(std::move(node));
   return model;
 }
@@ -176,14 +177,14 @@ std::string check_one(const std::string& name, const Common& common) {
   options.limits = {120, common.memory_limit};
   const Result<std::unique_ptr<Backend>> backend = open_backend(name, options);
   if (!backend) return backend.error().message;
-  Result<std::string> bytes = to_onnx(doubling());
+  Result<std::string> bytes = to_onnx(doubling((*backend)->takes_layers()));
   if (!bytes) return bytes.error().message;
   const std::vector<double> numbers = {1, -2, 0.5};
   const Answer answer = (*backend)->run(
-      {{"", *std::move(bytes)}, {{"X", make_tensor(ElementType::f32, {3}, numbers)}}});
+      {{"", *std::move(bytes)}, {{"X", make_tensor(ElementType::f32, {1, 3}, numbers)}}});
   if (!answer.ok()) return fmt::format("{}: {}", to_text(answer.outcome), answer.message);
   const Value* found = answer.find("Y");
-  const Tensor expected = make_tensor(ElementType::f32, {3}, std::vector<double>{2, -4, 1});
+  const Tensor expected = make_tensor(ElementType::f32, {1, 3}, std::vector<double>{2, -4, 1});
   return found && found->is_tensor() && identical(found->tensor(), expected)
              ? ""
              : "it does not add 1, -2, 0.5 to themselves rightly";

@@ -91,6 +91,7 @@ Result<ExitCode> run_survey(const CompareRequest& request, Report& report) {
 
 Result<ExitCode> run(CompareRequest& request, Report& report) {
   request.data.seed = report.common().seed;
+  bring_own_data(request.model, request.data);
   if (Result<void> named = check_reports_of(request); !named) return named.error();
   if (!request.other.empty()) return run_files(request, report);
   if (request.backends.empty()) {

@@ -26,7 +26,7 @@ Result<Job> make_job(const InvalidRequest& request, const std::string& reason) {
                              request.path, reason, inputs.error().message),
                  inputs.error().where};
   }
-  Job job{{request.path, ""}};
+  Job job{source_of(std::make_shared<const Model>(request.model), request.path)};
   job.inputs = named_inputs(request.model.graph, *inputs);
   return job;
 }

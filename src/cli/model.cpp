@@ -157,6 +157,8 @@ Error missing_error(const std::vector<std::string>& missing) {
 
 }  // namespace
 
+bool holds_layers(const std::string& path) { return names_case(path) || is_keras(path); }
+
 Result<Model> read_model(const std::string& path) {
   std::error_code ignored;
   const bool folder = fs::is_directory(path, ignored);

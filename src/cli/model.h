@@ -15,6 +15,8 @@ namespace assay {
 // A model as it lies in a file. An Error of kind "usage" if the name says that it is of a format
 // that is not read.
 Result<Model> read_model(const std::string& path);
+// Whether the file, by its name, is one of Keras' layers.
+bool holds_layers(const std::string& path);
 
 // The same for commands that need a right model: the first finding of validate is an Error of kind
 // "invalid".

@@ -27,23 +27,42 @@ Result<Outline> read_outline(const std::string& model, bool unchecked) {
   return outline;
 }
 
-Result<Job> make_job(const RunRequest& request, const DataOptions& data, const Outline& outline) {
-  Graph graph = outline.model.graph;
-  std::erase_if(graph.inputs,
-                [&](const NamedType& input) { return outline.weights.contains(input.name); });
+Result<Job> make_job(const RunRequest& request, const DataOptions& data, const Graph& graph,
+                     ModelSource source) {
   Result<std::vector<Value>> inputs = read_inputs(graph, data);
   if (!inputs) {
     return Error{inputs.error().kind, fmt::format("{}: {}", request.model, inputs.error().message),
                  inputs.error().where};
   }
-  Job job;
-  std::error_code ignored;
-  job.model.path = std::filesystem::is_directory(request.model, ignored)
-                       ? request.model + "/model.onnx"
-                       : request.model;
+  Job job{std::move(source)};
   job.hidden = request.hidden;
   job.inputs = named_inputs(graph, *inputs);
   return job;
+}
+
+// The worker reads the file itself.
+Result<Job> job_of_file(const RunRequest& request, const DataOptions& data, bool unchecked) {
+  const Result<Outline> outline = read_outline(request.model, unchecked);
+  if (!outline) return outline.error();
+  Graph graph = outline->model.graph;
+  std::erase_if(graph.inputs,
+                [&](const NamedType& input) { return outline->weights.contains(input.name); });
+  std::error_code ignored;
+  const bool is_folder = std::filesystem::is_directory(request.model, ignored);
+  return make_job(request, data, graph,
+                  {is_folder ? request.model + "/model.onnx" : request.model, ""});
+}
+
+// A model of layers, which is read here and handed over.
+Result<Job> job_of_layers(const RunRequest& request, const DataOptions& data, bool unchecked) {
+  Result<Model> read = read_model(request.model);
+  if (!read) return read.error();
+  if (Result<void> valid = unchecked ? Result<void>() : require_valid(*read, request.model);
+      !valid) {
+    return valid.error();
+  }
+  const auto model = std::make_shared<const Model>(*std::move(read));
+  return make_job(request, data, model->graph, source_of(model, request.model));
 }
 
 // What each run took: of the framework's own work, and with all that it took to ask for it.
@@ -154,9 +173,8 @@ Result<ExitCode> run_on_backend(const RunRequest& request, const DataOptions& da
   options.limits = {how.seconds, common.memory_limit};
   const Result<std::unique_ptr<Backend>> backend = open_backend(request.backend, options);
   if (!backend) return backend.error();
-  const Result<Outline> outline = read_outline(request.model, how.unchecked);
-  if (!outline) return outline.error();
-  const Result<Job> job = make_job(request, data, *outline);
+  const Result<Job> job = holds_layers(request.model) ? job_of_layers(request, data, how.unchecked)
+                                                      : job_of_file(request, data, how.unchecked);
   if (!job) return job.error();
   Times times;
   const Answer answer = run_repeatedly(**backend, *job, how.repeat, times);

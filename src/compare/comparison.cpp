@@ -19,7 +19,7 @@ namespace assay {
 namespace {
 
 Job make_job(const Subject& subject, std::size_t piece, bool hidden) {
-  Job job{{subject.path, ""}};
+  Job job{subject.source()};
   job.hidden = hidden;
   job.inputs = named_inputs(subject.model->graph, subject.pieces[piece]);
   return job;

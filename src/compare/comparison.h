@@ -19,7 +19,8 @@ namespace assay {
 // What a comparison is about. Data with more instances than the model takes at once come in pieces.
 struct Subject {
   std::shared_ptr<const Model> model;
-  std::string path;                        // where the model's file is
+  std::string path;  // where the model's file is
+  ModelSource source() const { return source_of(model, path); }
   std::vector<std::vector<Value>> pieces;  // inputs, in the order of the graph's
   std::optional<Tensor> labels;            // a class an instance, or the true first output
   Criteria criteria{};                     // where they are not the bound

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 
 #include "compare/agreement.h"
 #include "compare/drawn.h"
+#include "compare/inner_variant.h"
 
 namespace assay {
 namespace {
@@ -42,10 +44,18 @@ const Variant* find_variant(const Evaluated& evaluated, std::size_t output, cons
   for (const Arithmetic* arithmetic :
        {current_arithmetic(), static_cast<const Arithmetic*>(nullptr)}) {
     const ArithmeticScope scope(arithmetic);
+    const auto explains = [&](const std::optional<Value>& other) {
+      return holds(other, found) && lie_apart(evaluated.outputs[output], *other);
+    };
     for (const Variant& variant : evaluated.node.found.entry->variants) {
-      const auto other = read_again(evaluated, output, evaluated.inputs, variant.rewrite);
-      if (holds(other, found) && lie_apart(evaluated.outputs[output], *other)) return &variant;
+      if (explains(read_again(evaluated, output, evaluated.inputs, variant.rewrite))) {
+        return &variant;
+      }
     }
+    const auto in_layer = [&](const std::vector<Value>& others) {
+      return output < others.size() && others[output].is_tensor() && explains(others[output]);
+    };
+    if (const Variant* inner = find_inner_variant(evaluated, in_layer)) return inner;
   }
   return nullptr;
 }
@@ -160,12 +170,28 @@ Judgement judge_open(const Evaluated& evaluated, std::size_t output, const Tenso
   return judgement;
 }
 
+// A draw may be anything that can be drawn, as often as it is.
+Judgement judge_chance(const Evaluated& evaluated, std::size_t output, const Tensor& found) {
+  std::vector<Value> drawn(evaluated.outputs.size());
+  drawn[output] = found;
+  const Agreement agreement =
+      judge_draw(draw_of(evaluated.node, evaluated.inputs), evaluated.inputs, drawn);
+  Judgement judgement;
+  judgement.inside = agreement.agrees;
+  judgement.detail = agreement.detail;
+  if (!agreement.agrees) {
+    judgement.verdict = Verdict::defect;
+    judgement.excess = std::numeric_limits<double>::infinity();
+  }
+  return judgement;
+}
+
 }  // namespace
 
 std::optional<Judgement> judge_one(const Evaluated& evaluated, std::size_t output,
                                    const Tensor& found, const Basis& basis) {
   const PlannedNode& planned = evaluated.node;
-  if (is_drawn(planned, evaluated.inputs)) return std::nullopt;
+  if (is_drawn(planned, evaluated.inputs)) return judge_chance(evaluated, output, found);
   if (evaluated.unknown) {
     const bool open = basis.open_decision && planned.found.entry && !planned.function &&
                       planned.subgraphs.empty();

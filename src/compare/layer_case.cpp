@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "backends/backend.h"
 #include "compare/agreement.h"
 #include "semantics/evaluator.h"
 
@@ -33,6 +34,27 @@ const Node* first_unknown(const Plan& plan) {
   return nullptr;
 }
 
+void judge(const Tensor& expected, const Value& found, CaseResult& result) {
+  const Agreement agreement = agrees(expected, found, tolerance(expected));
+  result.status = agreement.agrees ? CaseStatus::passed : CaseStatus::failed;
+  result.detail = agreement.detail;
+}
+
+void run_on(Backend& backend, LayerCase one, CaseResult& result) {
+  const std::string output = one.model.graph.outputs.front().name;
+  Job job;
+  job.inputs = named_inputs(one.model.graph, one.inputs);
+  job.model = source_of(std::make_shared<const Model>(std::move(one.model)), "");
+  const Answer answer = backend.run(job);
+  result.evaluation_seconds = answer.seconds;
+  if (!answer.ok()) return note_refusal(answer, result);
+  if (const Value* found = answer.find(output)) {
+    judge(one.expected, *found, result);
+  } else {
+    result.detail = fmt::format("no value of output {}", output);
+  }
+}
+
 void run_case(LayerCase one, std::uint64_t seed, CaseResult& result) {
   auto model = std::make_shared<const Model>(std::move(one.model));
   Result<std::unique_ptr<Evaluator>> evaluator = Evaluator::make(model);
@@ -54,13 +76,7 @@ void run_case(LayerCase one, std::uint64_t seed, CaseResult& result) {
     result.detail = found.error().message;
     return;
   }
-  if (!one.expected.defined()) {
-    result.detail = "the case has no recorded output";
-    return;
-  }
-  const Agreement agreement = agrees(one.expected, found->front(), tolerance(one.expected));
-  result.status = agreement.agrees ? CaseStatus::passed : CaseStatus::failed;
-  result.detail = agreement.detail;
+  judge(one.expected, found->front(), result);
 }
 
 }  // namespace
@@ -70,17 +86,15 @@ CaseResult run_case_line(std::string_view line, const std::string& where, std::u
   CaseResult result;
   const auto start = Clock::now();
   Result<LayerCase> one = parse_case_line(line, where);
-  if (one) {
-    result.id = one->id;
-    if (backend) {
-      result.status = CaseStatus::unsupported;
-      result.detail = "only the reference runs Keras' layers";
-    } else {
-      run_case(*std::move(one), seed, result);
-    }
-  } else {
-    result.id = where;
+  result.id = one ? one->id : where;
+  if (!one) {
     result.detail = one.error().message;
+  } else if (!one->expected.defined()) {
+    result.detail = "the case has no recorded output";
+  } else if (backend) {
+    run_on(*backend, *std::move(one), result);
+  } else {
+    run_case(*std::move(one), seed, result);
   }
   result.seconds = since(start);
   return result;

@@ -53,6 +53,14 @@ bool is_silent(std::string_view key) {
          std::ranges::find(kSilentKeys, key) != std::end(kSilentKeys);
 }
 
+// Of those, the ones that decide how it computes that: a backend is told.
+constexpr std::string_view kMannerKeys[] = {"unroll", "stateful", "implementation", "dropout",
+                                            "recurrent_dropout"};
+
+bool is_manner(std::string_view key) {
+  return std::ranges::find(kMannerKeys, key) != std::end(kMannerKeys);
+}
+
 [[noreturn]] void refuse(std::string_view key) {
   throw FormatError("unreadable",
                     fmt::format("argument {} is of no form that Keras writes", in_quotes(key)));
@@ -145,6 +153,8 @@ AttributeValue read_value(std::string_view key, AttributeKind kind, Element valu
 void read_argument(const keras::Layer& layer, std::string_view key, Element value, Node& node) {
   const auto argument = std::ranges::find(layer.arguments, key, &keras::Argument::name);
   if (argument == layer.arguments.end()) {
+    if (is_manner(key))
+      node.metadata.emplace_back(kMannerPrefix + std::string(key), simdjson::minify(value));
     // Python's None is what a later Keras writes for an argument that it does not use.
     if (is_silent(key) || value.is_null()) return;
     node.attributes.push_back({std::string(key), simdjson::minify(value), {}, {}});

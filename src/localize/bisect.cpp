@@ -63,7 +63,7 @@ ReleaseTrial try_release(const Subject& subject, const Comparison& comparison,
   const Result<std::unique_ptr<Backend>> backend = open_backend(name, options);
   if (!backend) return untold(backend.error());
   return judge_pieces(subject, comparison, [&](std::size_t piece) {
-    Job job{{subject.path, ""}};
+    Job job{subject.source()};
     job.inputs = named_inputs(subject.model->graph, subject.pieces[piece]);
     return (*backend)->run(job);
   });

@@ -57,24 +57,6 @@ void evaluate_conv(Call& call) {
                                                        : conv_as<Interval>(call, p);
 }
 
-// Kernels turned round in all spatial axes: a convolution in the mathematician's sense.
-void kernels_turned(Builder& b) {
-  const Dims& w = *b.site().dims(1);
-  const auto spatial = static_cast<std::int64_t>(w.size()) - 2;
-  std::vector<std::int64_t> axes, last, end, step;
-  for (std::int64_t d = 0; d < spatial; ++d) {
-    axes.push_back(d + 2);
-    last.push_back(-1);
-    end.push_back(std::numeric_limits<std::int64_t>::min());
-    step.push_back(-1);
-  }
-  std::vector<std::string> inputs = {
-      b.input(0), b("Slice", {b.input(1), b.integers(last), b.integers(end), b.integers(axes),
-                              b.integers(step)})};
-  if (b.has(2)) inputs.push_back(b.input(2));
-  b.output(0, b.again_on(inputs).front());
-}
-
 Operator conv() {
   return {.name = "Conv",
           .versions = {1, 11, 22},
@@ -97,6 +79,23 @@ Dim extent_at(const Dims& dims, std::size_t d) { return d < dims.size() ? dims[d
 Dim divided(const Dim& a, std::int64_t b) { return a.known() ? Dim(a.value / b) : Dim(); }
 
 }  // namespace
+
+void kernels_turned(Builder& b) {
+  const Dims& w = *b.site().dims(1);
+  const auto spatial = static_cast<std::int64_t>(w.size()) - 2;
+  std::vector<std::int64_t> axes, last, end, step;
+  for (std::int64_t d = 0; d < spatial; ++d) {
+    axes.push_back(d + 2);
+    last.push_back(-1);
+    end.push_back(std::numeric_limits<std::int64_t>::min());
+    step.push_back(-1);
+  }
+  std::vector<std::string> inputs = {
+      b.input(0), b("Slice", {b.input(1), b.integers(last), b.integers(end), b.integers(axes),
+                              b.integers(step)})};
+  if (b.has(2)) inputs.push_back(b.input(2));
+  b.output(0, b.again_on(inputs).front());
+}
 
 std::vector<AttributeRole> conv_roles(std::vector<AttributeRole> more) {
   std::vector<AttributeRole> roles = {{"auto_pad", Role::choice}, {"dilations", Role::sizes},

@@ -30,6 +30,9 @@ bool require_conv(Check& c, const ConvInputs& inputs);
 bool require_groups(Check& c, const ConvInputs& inputs);
 void infer_conv(Infer& n, const ConvInputs& inputs, ElementType type);
 
+// Kernels turned round in all spatial axes: a convolution in the mathematician's sense.
+void kernels_turned(Builder& b);
+
 PatchAxis patch_axis(const WindowGeometry& g, std::size_t d);
 Patches conv_patches(const Site& site, const Shape& x, const Shape& w);
 

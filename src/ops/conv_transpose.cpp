@@ -317,7 +317,10 @@ Operator conv_transpose() {
                     "Keras 2.3 on Theano and CNTK; the formula of version 1 in the standard",
                     pads_on_the_other_side},
                    {"dilations-ignored", Variant::Kind::defect, "Conv3DTranspose of tf.keras 2.4",
-                    dilations_ignored}}};
+                    dilations_ignored},
+                   {"kernels-turned", Variant::Kind::defect,
+                    "Conv3DTranspose of Keras 2.3 on Theano, of a file that TensorFlow wrote",
+                    kernels_turned}}};
 }
 
 }  // namespace

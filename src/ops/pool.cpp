@@ -1,6 +1,7 @@
 // Pooling: a window slides over the spatial axes of N x C x D1 x D2 … and is reduced.
 #include "ops/pool.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -194,6 +195,12 @@ void require_norm(Check& c) {
 
 void pads_on_the_other_side(Builder& b) {
   const std::string& given = b.site().text("auto_pad");
+  std::vector<std::int64_t> pads = b.site().integers("pads");
+  if (!pads.empty() && (given.empty() || given == "NOTSET")) {
+    std::rotate(pads.begin(), pads.begin() + static_cast<std::ptrdiff_t>(pads.size() / 2),
+                pads.end());
+    return b.output(0, b.again({attribute("pads", std::move(pads))}).front());
+  }
   const std::string other = given == "SAME_UPPER"   ? "SAME_LOWER"
                             : given == "SAME_LOWER" ? "SAME_UPPER"
                                                     : given;

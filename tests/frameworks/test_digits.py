@@ -37,13 +37,18 @@ def site_of(package: str) -> Path:
     return Path(spec.submodule_search_locations[0])
 
 
-@pytest.fixture(scope="module")
-def digits(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Write the digits of the scikit-learn wheel: for training, for validation, and labels."""
-    folder = tmp_path_factory.mktemp("digits")
+def read_digits() -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """Return the pixels of the scikit-learn wheel's digits, and which digits they are."""
     with gzip.open(site_of("sklearn") / "datasets" / "data" / "digits.csv.gz") as file:
         table = np.loadtxt(file, delimiter=",")
-    pixels, labels = (table[:, :64] / 16).astype(np.float32), table[:, 64].astype(np.int64)
+    return (table[:, :64] / 16).astype(np.float32), table[:, 64].astype(np.int64)
+
+
+@pytest.fixture(scope="module")
+def digits(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Write the digits: for training, for validation, and labels."""
+    folder = tmp_path_factory.mktemp("digits")
+    pixels, labels = read_digits()
     np.savez(
         folder / "all.npz",
         train=pixels[:TRAINED],

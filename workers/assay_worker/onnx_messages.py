@@ -64,6 +64,7 @@ class NodeProto(Message):
         4: ("op_type", TEXT, False),
         5: ("attribute", AttributeProto, True),
         7: ("domain", TEXT, False),
+        9: ("metadata_props", Entry, True),
     }
 
 

@@ -18,6 +18,7 @@ class Node(object):
         self.domain = "" if proto.domain in _DEFAULT_DOMAINS else proto.domain
         self.inputs, self.outputs = list(proto.input), list(proto.output)
         self.attributes, self.opset = attributes, opset
+        self.metadata = {one.key: one.value for one in proto.metadata_props}
 
     def get(self, name, default=None):
         """Return an attribute: a number, a text, a list of them, an Array, or a callable Body."""

@@ -76,6 +76,16 @@ std::string relu(Body& l) {
   return l("Where", {l("Less", {l.x, l.number(threshold)}), below, above});
 }
 
+// What is kept is clipped at zero, though a threshold below it leaves negative elements.
+std::string clipped_at_zero(Body& l) {
+  if (!l.site.has("max_value")) return relu(l);
+  const double threshold = l.site.real("threshold");
+  const std::string kept = l("Where", {l("Greater", {l.x, l.number(threshold)}), l.x, l.number(0)});
+  const std::string below = l("Relu", {l("Sub", {l.number(threshold), l.x})});
+  return l("Sub", {clipped(l, kept, 0, l.site.real("max_value")),
+                   scaled(l, below, l.site.real("negative_slope"))});
+}
+
 std::string leaky_relu(Body& l) {
   const double slope = l.site.real("alpha", l.site.real("negative_slope", 0.3));
   return l("Where", {l("Less", {l.x, l.number(0)}), scaled(l, l.x, slope), l.x});
@@ -145,7 +155,10 @@ std::vector<Layer> activation_layers() {
        .arguments = {{"max_value", Role::bounds, {}, true},
                      real("negative_slope", Role::factor, 0),
                      real("threshold", Role::bounds, 0)},
-       .build = relu},
+       .build = relu,
+       .variants = {{"clipped-at-zero", Variant::Kind::defect,
+                     "Keras 2.3 on all backends and tf.keras 2.4, of a threshold below zero",
+                     reading<clipped_at_zero>}}},
       {.name = "LeakyReLU",
        .summary = "x, times alpha where it is negative.",
        .arguments = {{"alpha", Role::factor, {}, true}, {"negative_slope", Role::factor, {}, true}},

@@ -47,6 +47,10 @@ class Body {
   Weights weights_;
 };
 
+// Another reading of a layer, as a variant has it.
+template <std::string (*Build)(Body&)>
+void reading(Builder& b);
+
 // Arguments as bodies and preconditions read them.
 bool channels_last(const Site& site);
 bool flag(const Site& site, std::string_view argument);
@@ -58,6 +62,12 @@ Integers borders(const Site& site, std::string_view argument);
 std::int64_t channel_axis(const Site& site);
 Dim extent(const Site& site, std::int64_t axis, std::size_t input = 0);  // unknown if the rank is
 Integers spatial_axes(const Site& site);
+
+template <std::string (*Build)(Body&)>
+void reading(Builder& b) {
+  Body body(b, layer_of(b.site()));
+  b.output(0, Build(body));
+}
 
 // A function of Keras' list, by name; "" and "linear" leave the value.
 std::string activate(Body& l, const std::string& value, std::string_view name);

@@ -74,16 +74,26 @@ std::string conv(Body& l) {
                        std::move(attributes)));
 }
 
-std::string depthwise(Body& l, const std::string& bias) {
-  const std::string kernel =
-      kernel_first(l, "depthwise_kernel", {l.layer.spatial, l.layer.spatial + 1});
+// One map a channel and multiplier.
+std::string depthwise_maps(Body& l) {
   Integers shape(static_cast<std::size_t>(l.layer.spatial) + 2, 0);
   shape[0] = -1;
   shape[1] = 1;
+  return l.reshaped(kernel_first(l, "depthwise_kernel", {l.layer.spatial, l.layer.spatial + 1}),
+                    std::move(shape));
+}
+
+std::string depthwise(Body& l, const std::string& bias) {
   Builder::Attributes attributes = window_attributes(l.site, "kernel_size");
   attributes.push_back(attribute("group", l.extent(channel_axis(l.site))));
-  return l("Conv", {l.channels_first(l.x), l.reshaped(kernel, std::move(shape)), bias},
-           std::move(attributes));
+  return l("Conv", {l.channels_first(l.x), depthwise_maps(l), bias}, std::move(attributes));
+}
+
+std::string first_channel_only(Body& l) {
+  const std::string first =
+      l("Slice", {l.channels_first(l.x), l.b.integers({0}), l.b.integers({1}), l.b.integers({1})});
+  return finished(l, l("Conv", {first, depthwise_maps(l), l.weight("bias")},
+                       window_attributes(l.site, "kernel_size")));
 }
 
 std::string separable(Body& l) {
@@ -175,7 +185,10 @@ Layer by_channel(std::string_view name, int spatial) {
           .spatial = spatial,
           .weights = depthwise_weights,
           .require = require_conv,
-          .build = [](Body& l) { return finished(l, depthwise(l, l.weight("bias"))); }};
+          .build = [](Body& l) { return finished(l, depthwise(l, l.weight("bias"))); },
+          .variants = {{"first-channel-only", Variant::Kind::defect,
+                        "Keras 2.2 and 2.3 on CNTK with padding='same' and an even kernel",
+                        reading<first_channel_only>}}};
 }
 
 Layer two_steps(std::string_view name, std::string_view alias, int spatial) {

@@ -44,8 +44,9 @@ States step(Body& l, const std::string& from_input, const States& before) {
   return {l("Mul", {gate(3), l.activated(cell)}), cell};
 }
 
-// The convolution of the input is the same for all steps, so it is one.
-std::string conv_lstm(Body& l) {
+// The convolution of the input is the same for all steps, so it is one. The layer gives the states
+// that `shown` are.
+std::string conv_lstm_of(Body& l, std::string States::*shown) {
   Integers images = {-1};
   for (std::int64_t axis = 2; axis < l.rank(); ++axis) images.push_back(l.extent(axis));
   const std::string all = l("Conv",
@@ -63,13 +64,17 @@ std::string conv_lstm(Body& l) {
   for (std::int64_t t = 0; t < time; ++t) {
     const std::int64_t at = flag(l.site, "go_backwards") ? time - 1 - t : t;
     states = step(l, l("Gather", {by_time, l.b.integer(at)}, {attribute("axis", 1)}), states);
-    sequence.push_back(l("Unsqueeze", {l.as_data_format(states.hidden), l.b.integers({1})}));
+    sequence.push_back(l("Unsqueeze", {l.as_data_format(states.*shown), l.b.integers({1})}));
   }
   if (l.site.has_output(1)) l.b.output(1, l.as_data_format(states.hidden));
   if (l.site.has_output(2)) l.b.output(2, l.as_data_format(states.cell));
-  if (!flag(l.site, "return_sequences")) return l.as_data_format(states.hidden);
+  if (!flag(l.site, "return_sequences")) return l.as_data_format(states.*shown);
   return l("Concat", std::move(sequence), {attribute("axis", 1)});
 }
+
+std::string conv_lstm(Body& l) { return conv_lstm_of(l, &States::hidden); }
+
+std::string cell_state_returned(Body& l) { return conv_lstm_of(l, &States::cell); }
 
 void require_conv_lstm(Check& c) {
   c.positive({"filters", "kernel_size", "strides", "dilation_rate"});
@@ -99,7 +104,9 @@ Layer conv_lstm(std::string_view name, int spatial) {
           .require = require_conv_lstm,
           .build = conv_lstm,
           .outputs = 3,
-          .masks = Masks::refuse};
+          .masks = Masks::refuse,
+          .variants = {{"cell-state-returned", Variant::Kind::defect, "Keras 2.3.1 on CNTK 2.7",
+                        reading<cell_state_returned>}}};
 }
 
 }  // namespace

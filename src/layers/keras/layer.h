@@ -55,6 +55,8 @@ struct Layer {
   int since = 2;                                 // the first Keras that has it
   int outputs = 1;                               // most that it has
   Masks masks = Masks::end;
+  bool draws = false;                  // random in training
+  std::vector<Variant> variants = {};  // beyond those of the operators in its body
 };
 
 }  // namespace assay::keras

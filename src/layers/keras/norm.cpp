@@ -52,18 +52,31 @@ std::string along_axes(Body& l, std::string_view name) {
   return l.reshaped(weight, std::move(shape));
 }
 
-// (x − mean) / √(variance + ε) · gamma + beta
-std::string normalized(Body& l, const std::string& centered, const std::string& variance) {
-  const std::string width = l("Sqrt", {l("Add", {variance, l.number(l.site.real("epsilon"))})});
-  std::string y = l("Div", {centered, width});
-  if (const std::string gamma = along_axes(l, "gamma"); !gamma.empty()) y = l("Mul", {y, gamma});
-  if (const std::string beta = along_axes(l, "beta"); !beta.empty()) y = l("Add", {y, beta});
-  return y;
+// √(variance + ε)
+std::string width(Body& l, const std::string& variance) {
+  return l("Sqrt", {l("Add", {variance, l.number(l.site.real("epsilon"))})});
+}
+
+// (x − mean) / width · gamma + beta; without a mean nothing is taken off. Some frameworks fold the
+// mean into what is added, so that a bound takes the terms in any order.
+std::string normalized(Body& l, const std::string& mean, const std::string& width) {
+  const std::string gamma = along_axes(l, "gamma"), beta = along_axes(l, "beta");
+  const std::string factor = gamma.empty() ? l("Reciprocal", {width}) : l("Div", {gamma, width});
+  Names terms = {l("Mul", {l.x, factor})};
+  if (!mean.empty()) terms.push_back(l("Neg", {l("Mul", {mean, factor})}));
+  if (!beta.empty()) terms.push_back(beta);
+  return l("Sum", std::move(terms));
 }
 
 std::string batch_normalization(Body& l) {
-  const std::string centered = l("Sub", {l.x, along_axes(l, "moving_mean")});
-  return normalized(l, centered, along_axes(l, "moving_variance"));
+  const std::string deviation = width(l, along_axes(l, "moving_variance"));
+  return normalized(l, along_axes(l, "moving_mean"), deviation);
+}
+
+std::string epsilon_outside_the_root(Body& l) {
+  const std::string deviation = l("Sqrt", {along_axes(l, "moving_variance")});
+  return normalized(l, along_axes(l, "moving_mean"),
+                    l("Add", {deviation, l.number(l.site.real("epsilon"))}));
 }
 
 std::string mean_square(Body& l, const std::string& x) {
@@ -82,9 +95,9 @@ Weights layer_weights(const Site& site) {
 
 std::string layer_normalization(Body& l) {
   const std::string axes = l.b.integers(axes_of(l.site));
-  const std::string centered = l("Sub", {l.x, l("ReduceMean", {l.x, axes})});
-  const std::string variance = mean_square(l, centered);
-  return normalized(l, flag(l.site, "rms_scaling") ? l.x : centered, variance);
+  const std::string mean = l("ReduceMean", {l.x, axes});
+  const std::string variance = mean_square(l, l("Sub", {l.x, mean}));
+  return normalized(l, flag(l.site, "rms_scaling") ? "" : mean, width(l, variance));
 }
 
 std::string unit_normalization(Body& l) {
@@ -131,8 +144,7 @@ std::string group_normalization(Body& l) {
   const std::string x = l.reshaped(l.x, split), axes = l.b.integers(others);
   const std::string centered = l("Sub", {x, l("ReduceMean", {x, axes})});
   const std::string variance = l("ReduceMean", {l("Mul", {centered, centered}), axes});
-  const std::string width = l("Sqrt", {l("Add", {variance, l.number(l.site.real("epsilon"))})});
-  std::string y = l("Div", {centered, width});
+  std::string y = l("Div", {centered, width(l, variance)});
   const std::string gamma = l.weight("gamma"), beta = l.weight("beta");
   if (!gamma.empty()) y = l("Mul", {y, l.reshaped(gamma, along)});
   if (!beta.empty()) y = l("Add", {y, l.reshaped(beta, along)});
@@ -159,7 +171,9 @@ std::vector<Layer> norm_layers() {
        .arguments = arguments(),
        .weights = batch_weights,
        .require = require_axes,
-       .build = batch_normalization},
+       .build = batch_normalization,
+       .variants = {{"epsilon-outside-the-root", Variant::Kind::defect, "Keras 2.1 on CNTK",
+                     reading<epsilon_outside_the_root>}}},
       {.name = "LayerNormalization",
        .summary = "(x − mean) / √(variance + ε) · gamma + beta, of each row along some axes.",
        .arguments = arguments({flag_argument("rms_scaling", false)}),
@@ -176,9 +190,8 @@ std::vector<Layer> norm_layers() {
        .require = require_axes,
        .build =
            [](Body& l) {
-             const std::string square =
-                 l("Add", {mean_square(l, l.x), l.number(l.site.real("epsilon"))});
-             return l("Mul", {l("Div", {l.x, l("Sqrt", {square})}), along_axes(l, "scale")});
+             return l("Mul",
+                      {l("Div", {l.x, width(l, mean_square(l, l.x))}), along_axes(l, "scale")});
            },
        .since = 3},
       {.name = "UnitNormalization",

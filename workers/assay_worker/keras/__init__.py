@@ -1,0 +1,1 @@
+"""Keras, old and new, on whatever it runs."""

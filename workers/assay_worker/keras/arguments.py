@@ -1,0 +1,85 @@
+"""What a layer's class makes of the arguments of a node: their form, and those that it lacks."""
+
+import inspect
+import json
+
+from ..arrays import Array
+from ..failure import Unsupported
+from ..program import Graph
+
+# Arguments of other releases, and the value at which they change nothing.
+_NEUTRAL = {
+    "causal": 0, "data_format": "channels_last", "depth_multiplier": 1, "dilation_rate": 1,
+    "groups": 1, "interpolation": "nearest", "keepdims": 0, "mask_zero": 0, "negative_slope": 0,
+    "normalize": 0, "output_padding": None, "reset_after": 0, "return_attention_scores": 0,
+    "rms_scaling": 0, "score_mode": "dot", "threshold": 0, "time_major": 0, "use_causal_mask": 0,
+}  # fmt: skip
+# The same argument under the name that another release has for it.
+_OTHER_NAMES = {"alpha": "negative_slope", "negative_slope": "alpha"}
+# Before the names of arguments that only decide how a layer computes.
+_MANNER = "keras."
+# Lists that stay lists, also of one number.
+_LISTS = ("target_shape", "dims", "shared_axes", "output_shape")
+# Of each spatial axis the numbers before and after it.
+_ENDS = ("padding", "cropping")
+
+
+def parameters(cls):
+    """Return the constructor's arguments with their defaults, those of the classes above too."""
+    found = {}
+    for base in reversed(cls.__mro__):
+        init = base.__dict__.get("__init__")
+        init = getattr(init, "_original_function", init)  # what old releases wrap
+        if not inspect.isfunction(init):
+            continue
+        for name, one in inspect.signature(init).parameters.items():
+            if one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY):
+                found[name] = one.default
+    return found
+
+
+def arguments(node, cls, inner):
+    """Return what the constructor takes, and what the call does.
+
+    `inner` makes a layer of a node inside this one.
+    """
+    known, made, called = parameters(cls), {}, {}
+    for given, value in node.attributes.items():
+        other = _OTHER_NAMES.get(given)
+        name = other if given not in known and other in known else given
+        if name in known:
+            made[name] = _value(name, value, known[name], inner)
+        elif name in inspect.signature(cls.call).parameters:
+            called[name] = bool(value)
+        elif not _is_neutral(name, value):
+            raise Unsupported("argument %s of %s" % (name, node.op))
+    for name in known:
+        if _MANNER + name in node.metadata:
+            made[name] = json.loads(node.metadata[_MANNER + name])
+    return made, called
+
+
+def _is_neutral(name, value):
+    if name not in _NEUTRAL:
+        return False
+    if isinstance(value, Array):
+        value = value.numpy().reshape(-1).tolist()
+    numbers = value if isinstance(value, (list, tuple)) else [value]
+    return all(one == _NEUTRAL[name] for one in numbers)
+
+
+def _value(name, value, default, inner):
+    if isinstance(value, Graph):
+        return inner(value.nodes[0])
+    if isinstance(value, Array):  # a number with all its digits, or a table
+        return value.numpy().item() if value.count() == 1 else value.numpy()
+    if isinstance(default, bool):
+        return bool(value)
+    if not isinstance(value, (list, tuple)) or name in _LISTS:
+        return value
+    numbers = list(value)
+    if len(numbers) == 1:
+        return numbers[0]
+    if name in _ENDS and len(numbers) > 3:
+        return tuple(zip(numbers[::2], numbers[1::2]))
+    return tuple(numbers)

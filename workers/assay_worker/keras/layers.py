@@ -1,0 +1,84 @@
+"""A node as a real layer of the installed Keras: which class, which of its inputs are weights."""
+
+import numpy as np
+
+from ..failure import Failed, Unsupported
+from .arguments import arguments
+
+DOMAIN = "keras"
+# These run code or read files that a model names.
+_REFUSED = (
+    "FlaxLayer", "JaxLayer", "Lambda", "Layer", "TFSMLayer", "TorchModuleWrapper", "Wrapper",
+)  # fmt: skip
+# Layers of a list of inputs; they have no weights.
+_LISTS = (
+    "Add", "Average", "Concatenate", "Dot", "Maximum", "Minimum", "Multiply", "Subtract",
+)  # fmt: skip
+# Query, value and key: some layers take them as a list.
+_ATTENTION = ("Attention", "AdditiveAttention", "MultiHeadAttention")
+# Inputs before the weights, where there is more than one.
+_INPUTS = {"SimpleRNN": 2, "GRU": 2, "LSTM": 3, "SimpleRNNCell": 2, "GRUCell": 2, "LSTMCell": 3}
+_INPUTS.update((name, 3) for name in _ATTENTION)
+
+
+def find_class(module, base, name):
+    """Return the class of a layer, or say that there is none."""
+    found = getattr(module, name, None)
+    usable = isinstance(found, type) and issubclass(found, base) and name not in _REFUSED
+    if not usable:
+        raise Unsupported("%s.%s" % (DOMAIN, name))
+    return found
+
+
+class Layer(object):
+    """A layer, with its weights as soon as it is called."""
+
+    def __init__(self, node, keras, kind):
+        """Make the real layer; `kind` is the type of what it computes."""
+        self.node, self.keras = node, keras
+        self.real, self.called = self._make(node, kind)
+        first = len(node.inputs) if node.op in _LISTS else _INPUTS.get(node.op, 1)
+        self.inputs, self.weights = node.inputs[:first], node.inputs[first:]
+
+    def _make(self, node, kind):
+        cls = find_class(self.keras.layers, self.keras.base, node.op)
+        made, called = arguments(node, cls, lambda one: self._make(one, kind)[0])
+        return cls(dtype=kind, **made), called
+
+    def call(self, values, constants):
+        """Return what the layer makes of the values, a list; its weights are among `constants`."""
+        given = [values[name] if name else None for name in self.inputs]
+        if self.weights and not self.keras.is_ready(self.real):
+            if self.node.op in _ATTENTION:
+                self._call(given)
+            else:
+                self.keras.build(self.real, given[0])
+            self._set_weights([constants(name) for name in self.weights if name])
+        made = self._call(given)
+        return list(made) if isinstance(made, (list, tuple)) else [made]
+
+    def forget(self):
+        """Start from no state, as a model does that was just read."""
+        if getattr(self.real, "stateful", False) and self.real.built:
+            reset = getattr(self.real, "reset_states", None) or self.real.reset_state
+            reset()
+
+    def _call(self, given):
+        if self.node.op in _LISTS:
+            return self.real(given)
+        states = [one for one in given[1:] if one is not None]
+        if self.node.op == "MultiHeadAttention":
+            return self.real(given[0], *states, **self.called)
+        if self.node.op in _ATTENTION:
+            return self.real([given[0]] + states, **self.called)
+        if self.node.op.endswith("Cell"):
+            found, after = self.real(given[0], states=states)
+            return [found] + list(after)
+        return self.real(given[0], initial_state=states) if states else self.real(given[0])
+
+    def _set_weights(self, given):
+        expected = [np.shape(one) for one in self.real.get_weights()]
+        if [one.shape for one in given] != expected:
+            shapes = ", ".join(str(shape) for shape in expected) or "none"
+            raise Failed("its weights have to be of the shapes %s" % shapes)
+        self.keras.set_weights(self.real, given)
