@@ -181,7 +181,7 @@ std::vector<Layer> activation_layers() {
            }},
       {.name = "Softmax",
        .summary = "eˣ over its sum along an axis.",
-       .arguments = {{"axis", Role::axis, std::int64_t{-1}}, flag_argument("masked", false)},
+       .arguments = {{"axis", Role::axis, std::int64_t{-1}}, masked()},
        .weights = softmax_weights,
        .require = [](Check& c) { c.rank("x", at_least(1)), c.axis("axis", "x"); },
        .build = masked_softmax},

@@ -75,7 +75,7 @@ std::vector<Layer> pool_layers() {
                                whole("GlobalAveragePooling2D", "GlobalAvgPool2D", 2, false),
                                whole("GlobalAveragePooling3D", "GlobalAvgPool3D", 3, false)};
   const auto mean = std::ranges::find(layers, "GlobalAveragePooling1D", &Layer::name);
-  mean->arguments.push_back(flag_argument("masked", false));
+  mean->arguments.push_back(masked());
   mean->weights = mask_weight;
   mean->build = [](Body& l) {
     return flag(l.site, "masked") ? masked_mean(l) : global(l, "ReduceMean");

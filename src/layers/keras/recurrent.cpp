@@ -206,9 +206,10 @@ Layer recurrent(std::string_view name, bool cell) {
   layer.build = cell ? step : static_cast<std::string (*)(Body&)>(recurrent);
   if (cell) return layer;
   for (std::string_view argument :
-       {"return_sequences", "return_state", "go_backwards", "time_major", "masked"}) {
+       {"return_sequences", "return_state", "go_backwards", "time_major"}) {
     layer.arguments.push_back(flag_argument(argument, false));
   }
+  layer.arguments.push_back(masked());
   layer.masks = Masks::use;
   return layer;
 }
