@@ -155,6 +155,8 @@ Argument data_format() { return choice("data_format", "channels_last"); }
 
 Argument activation(std::string fallback) { return choice("activation", std::move(fallback)); }
 
+Argument masked() { return {"masked", Role::flag, {}, true}; }
+
 Argument use_bias() { return flag_argument("use_bias", true); }
 
 double shape_distance(const Dims& a, const Dims& b) {

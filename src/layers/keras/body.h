@@ -82,6 +82,7 @@ Argument real(std::string_view name, Role role, double fallback);
 Argument data_format();
 Argument activation(std::string fallback = "linear");
 Argument use_bias();
+Argument masked();  // set where a model gives the layer a mask; Keras has no such argument
 
 // How far two shapes are from each other: what their extents differ by, and ten for each axis that
 // only one of them has. At least 1.

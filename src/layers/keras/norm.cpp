@@ -164,7 +164,7 @@ void require_axes(Check& c) { c.axes("axis", "x"); }
 }  // namespace
 
 std::vector<Layer> norm_layers() {
-  return {
+  std::vector<Layer> layers = {
       {.name = "BatchNormalization",
        .summary = "(x − mean) / √(variance + ε) · gamma + beta, with the mean and variance that "
                   "training has found.",
@@ -211,6 +211,8 @@ std::vector<Layer> norm_layers() {
        .require = require_groups,
        .build = group_normalization},
   };
+  for (Layer& layer : layers) layer.masks = Masks::pass;
+  return layers;
 }
 
 }  // namespace assay::keras

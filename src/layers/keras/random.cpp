@@ -66,6 +66,7 @@ Layer drawing(std::string_view name, std::string_view summary, std::string (*bui
           .spatial = spatial,
           .require = spatial ? require_spatial : nullptr,
           .build = build,
+          .masks = Masks::pass,
           .draws = true};
 }
 
