@@ -1,6 +1,5 @@
 // Normalisations.
 #include <algorithm>
-#include <limits>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -166,7 +165,8 @@ void require_axes(Check& c) { c.axes("axis", "x"); }
 // A radicand below zero is what a negative epsilon makes.
 void require_normalization(Check& c) {
   require_axes(c);
-  c.real_in_range("epsilon", 0, std::numeric_limits<double>::max());
+  const double epsilon = c.site.real("epsilon");
+  c.argument(epsilon >= 0, "not-negative", "epsilon not below 0", fmt::format("{}", epsilon));
 }
 
 }  // namespace
