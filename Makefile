@@ -103,8 +103,9 @@ planted: build ## Plant defects in real models and count how many are found, and
 	@build/assay backends install torch >/dev/null
 	@$(PYTHON) bench/planted.py --reduce 3
 
-docs: build ## Write the operator reference, docs/operators.md, from the catalogue
+docs: build ## Write the references of operators and layers, docs/operators.md and docs/layers.md
 	@build/assay ops --markdown > docs/operators.md
+	@build/assay ops --layers --markdown > docs/layers.md
 
 lock: setup ## Pin the newest Python packages that requirements*.in allow
 	@$(UV) pip compile --quiet --no-header --universal --python-version 3.11 --upgrade requirements.in -o requirements.txt

@@ -7,8 +7,10 @@
 
 #include "backends/install.h"
 #include "cli/command.h"
+#include "cli/layers_page.h"
 #include "cli/ops_page.h"
 #include "formats/text_case.h"
+#include "layers/keras/layers.h"
 
 namespace assay {
 namespace {
@@ -16,11 +18,14 @@ namespace {
 constexpr const char* kHelp = R"(Examples:
   assay ops                       all operators, a line each
   assay ops AveragePool           all about one
-  assay ops --markdown            the reference of docs/operators.md)";
+  assay ops --markdown            the reference of docs/operators.md
+  assay ops --layers Conv2D       all about a layer of Keras
+  assay ops --layers --markdown   the reference of docs/layers.md)";
 
 struct Options {
   std::string name;
   bool markdown = false;
+  bool layers = false;
   std::string cases = "tests/cases";
 };
 
@@ -88,7 +93,21 @@ Result<Rules> read_rules(const std::string& folder) {
   return rules;
 }
 
+Result<ExitCode> run_layers(const Options& options, Report& report) {
+  report.document["layers"] = nlohmann::ordered_json::array();
+  const keras::Layer* one = options.name.empty() ? nullptr : keras::find_layer(options.name);
+  if (!options.name.empty() && !one) {
+    return Error{"usage", fmt::format("no layer '{}' is known", options.name), options.name};
+  }
+  for (const keras::Layer& layer : keras::layers()) {
+    if (!one || one == &layer) report.document["layers"].push_back(layer_json(layer));
+  }
+  report.text = one ? layer_page(*one) : options.markdown ? layer_reference() : layer_list();
+  return ExitCode::clean;
+}
+
 Result<ExitCode> run(const Options& options, Report& report) {
+  if (options.layers) return run_layers(options, report);
   const Operators operators = select(options.name);
   if (operators.empty()) {
     return Error{"usage", fmt::format("the catalogue has no operator '{}'", options.name),
@@ -115,6 +134,7 @@ Action configure(CLI::App& app) {
   auto options = std::make_shared<Options>();
   app.add_option("NAME", options->name, "One operator (default: all)")->type_name("");
   app.add_flag("--markdown", options->markdown, "Print the reference as Markdown");
+  app.add_flag("--layers", options->layers, "Keras' layers in the place of operators");
   app.add_option("--cases", options->cases,
                  "Case files to take the rules from (default: tests/cases)")
       ->type_name("FOLDER");

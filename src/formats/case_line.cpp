@@ -8,6 +8,7 @@
 #include "formats/failure.h"
 #include "formats/inflate.h"
 #include "formats/keras_config.h"
+#include "formats/keras_masks.h"
 #include "formats/keras_weights.h"
 #include "graph/names.h"
 #include "layers/keras/layers.h"
@@ -100,6 +101,7 @@ LayerCase read_case(Element line) {
   }
   model.graph.outputs.push_back(
       {text(line, "output"), ValueType::tensor(ElementType::f64), {}, {}});
+  keras::spread_masks(model);
   Element recorded;
   if (line["tensorflow"].get(recorded) == simdjson::SUCCESS)
     result.expected = read_tensor(recorded);

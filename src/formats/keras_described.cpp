@@ -4,6 +4,7 @@
 #include <array>
 #include <map>
 #include <regex>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -101,17 +102,15 @@ void read_old_call(Json value, LayerCall& call) {
   for (Json part : parts) read_old_call(part, call);
 }
 
-LayerCall read_call(Json value, const std::string& layer) {
+LayerCall read_call(Json value) {
   LayerCall call;
   Json inputs;
   if (value.type() != Kind::OBJECT) {
     read_old_call(value, call);
     return call;
   }
-  if (value["args"].get(inputs) != simdjson::SUCCESS || !collect(inputs, call.inputs)) {
-    refuse(fmt::format("layer {} is called on something that is no tensor of the network",
-                       in_quotes(layer)));
-  }
+  call.only_tensors =
+      value["args"].get(inputs) == simdjson::SUCCESS && collect(inputs, call.inputs);
   if (value["kwargs"].get(inputs) == simdjson::SUCCESS && inputs.type() == Kind::OBJECT) {
     read_options(inputs, call);
   }
@@ -182,9 +181,37 @@ DescribedLayer read_description(Json described) {
   layer.name = text_or(described, "name", plain ? text_or(layer.config, "name", "") : "");
   Array calls;
   if (described["inbound_nodes"].get(calls) == simdjson::SUCCESS) {
-    for (Json call : calls) layer.calls.push_back(read_call(call, layer.name));
+    for (Json call : calls) layer.calls.push_back(read_call(call));
   }
   return layer;
+}
+
+// An operation, whose class an .h5 file names without its module.
+static bool is_operation(const DescribedLayer& layer, const std::string& name) {
+  return layer.class_name == name || layer.class_name.ends_with(".ops.numpy." + name);
+}
+
+// Keras 3 writes down how masks are made, and gives them to calls. They follow from the layers, and
+// are left out here: what makes them, and what takes them.
+static void leave_masks_out(DescribedNetwork& network) {
+  std::set<std::string> asked;
+  for (const TensorReference& one : network.outputs) asked.insert(one.layer);
+  for (DescribedLayer& layer : network.layers) {
+    for (LayerCall& call : layer.calls) {
+      std::erase_if(call.named, [](const auto& one) { return one.first == "mask"; });
+      for (const auto& [name, tensors] : call.named) {
+        for (const TensorReference& one : tensors) asked.insert(one.layer);
+      }
+      const bool makes = is_operation(layer, "Any");
+      for (const TensorReference& one : call.inputs) {
+        if (!makes) asked.insert(one.layer);
+      }
+    }
+  }
+  std::erase_if(network.layers, [&](const DescribedLayer& layer) {
+    const bool makes = is_operation(layer, "Any") || is_operation(layer, "NotEqual");
+    return makes && !asked.contains(layer.name);
+  });
 }
 
 // TensorFlow counts the call that a network makes on its own inputs, but does not write it down:
@@ -233,6 +260,7 @@ DescribedNetwork describe(const DescribedLayer& network) {
       !collect(ends, result.outputs)) {
     refuse("the network does not say what it takes and gives");
   }
+  leave_masks_out(result);
   count_from_first(result);
   return result;
 }

@@ -23,6 +23,7 @@ struct TensorReference {
 
 struct LayerCall {
   std::vector<TensorReference> inputs;
+  bool only_tensors = true;  // false: it is called on other things too
   // Arguments of the call by name: tensors, or plain values.
   std::vector<std::pair<std::string, std::vector<TensorReference>>> named;
   std::vector<std::pair<std::string, Json>> options;

@@ -180,6 +180,12 @@ class Layout {
 
   void make(Pending& one, Frame& frame) {
     one.done = true;
+    if (!call_of(one).only_tensors) {
+      throw FormatError("invalid",
+                        fmt::format("layer {} ({}) is called on something that is no "
+                                    "tensor of the network",
+                                    in_quotes(one.layer->name), printable(one.layer->class_name)));
+    }
     Names inputs;
     for (const TensorReference& tensor : call_of(one).inputs)
       inputs.push_back(value(tensor, frame));

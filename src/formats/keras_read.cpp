@@ -6,6 +6,7 @@
 
 #include "formats/external_data.h"
 #include "formats/failure.h"
+#include "formats/keras_masks.h"
 #include "formats/keras_network.h"
 #include "graph/names.h"
 #include "layers/keras/layers.h"
@@ -58,6 +59,12 @@ std::string version_text(std::string_view metadata) {
   return std::string(version);
 }
 
+// Masks come last: they stand behind the weights of a layer.
+Model with_masks(Model model) {
+  keras::spread_masks(model);
+  return model;
+}
+
 Model read_archive(const Archive& archive) {
   const std::string text = entry_text(archive, "config.json");
   simdjson::dom::parser parser;
@@ -66,7 +73,8 @@ Model read_archive(const Archive& archive) {
   const int version =
       major_version(told ? version_text(entry_text(archive, "metadata.json")) : "", config);
   const auto file = std::make_shared<const Hdf5File>(entry_text(archive, "model.weights.h5"));
-  return keras::to_model(keras::read_description(config), *keras::archived_weights(file), version);
+  return with_masks(
+      keras::to_model(keras::read_description(config), *keras::archived_weights(file), version));
 }
 
 Model read_hdf5(std::string bytes) {
@@ -81,8 +89,8 @@ Model read_hdf5(std::string bytes) {
   std::optional<std::string> told = file->text("", "keras_version");
   if (!told && file->has("model_weights")) told = file->text("model_weights", "keras_version");
   const int version = major_version(told.value_or(""), config);
-  return keras::to_model(keras::read_description(config), *keras::named_weights(file, version),
-                         version);
+  return with_masks(keras::to_model(keras::read_description(config),
+                                    *keras::named_weights(file, version), version));
 }
 
 Model read_config(std::string_view text) {

@@ -11,7 +11,8 @@
 namespace assay {
 
 bool is_keras(const std::string& path);  // by its ending
-// Nothing that a file holds is executed. A config alone gives a model whose layers have no weights.
+// Nothing that a file holds is executed. A config alone gives a model whose layers have no weights
+// and no masks.
 Result<Model> read_keras(const std::filesystem::path& path);
 
 }  // namespace assay

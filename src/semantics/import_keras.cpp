@@ -3,6 +3,7 @@
 #include <regex>
 #include <unordered_map>
 
+#include "formats/keras_masks.h"
 #include "formats/keras_read.h"
 #include "formats/keras_weights.h"
 #include "graph/origin.h"
@@ -99,7 +100,10 @@ class Declaration {
 
 Result<Model> import_keras(const std::string& path) {
   Result<Model> model = read_keras(path);
-  if (model && path.ends_with(".json")) Declaration(*model).run();
+  if (model && path.ends_with(".json")) {
+    Declaration(*model).run();
+    keras::spread_masks(*model);
+  }
   return model;
 }
 

@@ -10,7 +10,7 @@ import pytest
 from frameworks import HOME, ROOT, assay, installed
 
 pytestmark = pytest.mark.old
-NAMES = ["convolutional", "shared", "recurrent", "nested", "embedded", "passed_on", "without_names"]
+NAMES = ["convolutional", "shared", "recurrent", "nested", "embedded", "masked", "passed_on", "without_names"]
 
 
 @pytest.fixture(scope="module")

@@ -11,6 +11,7 @@
 #include "compare/layer_case.h"
 #include "formats/support.h"
 #include "keras/one_layer.h"
+#include "layers/keras/example.h"
 #include "validate/validate.h"
 
 namespace assay {
@@ -65,6 +66,14 @@ TEST(KerasLayers, AreAllRecordedButForThoseThatTensorFlow24HasNotAsLayers) {
   for (const keras::Layer& layer : keras::layers()) {
     EXPECT_TRUE(seen.contains(layer.name)) << layer.name;
     EXPECT_TRUE(layer.summary.ends_with(".")) << layer.name;
+  }
+}
+
+TEST(KerasLayers, HaveAnExampleEach) {
+  for (const keras::Layer& layer : keras::layers()) {
+    const auto example = keras::example_of(layer);
+    ASSERT_TRUE(example) << layer.name;
+    EXPECT_FALSE(example->graph.nodes.empty()) << layer.name;
   }
 }
 

@@ -82,6 +82,17 @@ def embedded():
     return keras.Model(words, [layers.GlobalMaxPooling1D()(x), layers.GlobalAveragePooling1D()(x)])
 
 
+def masked():
+    words = keras.Input((7,), dtype="int32", name="words")
+    steps = keras.Input((5, 3), name="steps")
+    x = layers.Dense(4)(layers.Dropout(0.5)(layers.Embedding(3, 4, mask_zero=True)(words)))
+    y = layers.LSTM(3, return_sequences=True)(x)
+    z = layers.GRU(3, go_backwards=True)(y)
+    mean = layers.GlobalAveragePooling1D()(y)
+    s = layers.SimpleRNN(2, return_sequences=True)(layers.Masking(0.5)(steps))
+    return keras.Model([words, steps], [y, z, mean, s])
+
+
 def passed_on():
     x = keras.Input((3,), name="x")
     y = layers.Dense(2)(x)
@@ -92,7 +103,7 @@ def without_names():
     return keras.Sequential([layers.Dense(3, input_shape=(4,)), layers.Activation("relu")])
 
 
-MODELS = [convolutional, shared, recurrent, nested, embedded, passed_on, without_names]
+MODELS = [convolutional, shared, recurrent, nested, embedded, masked, passed_on, without_names]
 
 
 def half():
@@ -132,7 +143,9 @@ def draw(model, random):
         source = tensor._keras_history
         name = source.layer.name if OLD else source.operation.name
         if "int" in str(tensor.dtype):
-            inputs[name] = random.integers(0, 20, shape).astype("int32")
+            inputs[name] = random.integers(0, 3, shape).astype("int32")
+        elif name == "steps":  # of which some are masked
+            inputs[name] = random.choice([0.5, 0.25], (*shape[:2], 1)).repeat(3, 2).astype("float32")
         else:
             inputs[name] = random.uniform(-1, 1, shape).astype("float32")
     return inputs

@@ -37,3 +37,15 @@ def test_the_operator_reference_is_up_to_date() -> None:
     )
     page = (ROOT / "docs" / "operators.md").read_text()
     assert done.stdout == page, "run `make docs`"
+
+
+def test_the_reference_of_layers_is_up_to_date() -> None:
+    done = subprocess.run(
+        [str(ROOT / "build" / "assay"), "ops", "--layers", "--markdown"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    page = (ROOT / "docs" / "layers.md").read_text()
+    assert done.stdout == page, "run `make docs`"

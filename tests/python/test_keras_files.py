@@ -20,6 +20,7 @@ NAMES = [
     "recurrent",
     "nested",
     "embedded",
+    "masked",
     "passed_on",
     "without_names",
     "half",

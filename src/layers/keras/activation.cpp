@@ -101,6 +101,23 @@ std::string thresholded_relu(Body& l) {
   return l("Where", {kept, l.x, l.number(0)});
 }
 
+// The mask has an axis less than x; Keras lets the two broadcast as they are, from the last axis
+// on.
+Weights softmax_weights(const Site& site) {
+  if (!flag(site, "masked")) return {};
+  Dims shape;
+  if (const Dims* dims = site.dims(0)) shape.assign(dims->begin(), dims->end() - 1);
+  return {{"mask", std::move(shape)}};
+}
+
+std::string masked_softmax(Body& l) {
+  std::string x = l.x;
+  if (const std::string mask = l.weight("mask"); !mask.empty()) {
+    x = l("Add", {x, scaled(l, l("Sub", {l.number(1), mask}), -1e9)});
+  }
+  return l("Softmax", {x}, {attribute("axis", l.site.integer("axis"))});
+}
+
 // One slope an element of the input without its batch, but for the axes that share one.
 Weights prelu_weights(const Site& site) {
   Dims shape;
@@ -126,7 +143,7 @@ std::string activate(Body& l, const std::string& value, std::string_view name) {
 bool is_activation(std::string_view name) { return find_activation(name) != nullptr; }
 
 std::vector<Layer> activation_layers() {
-  return {
+  std::vector<Layer> layers = {
       {.name = "Activation",
        .summary = "A function of Keras' list, by its name.",
        .arguments = {{"activation", Role::choice}},
@@ -164,13 +181,15 @@ std::vector<Layer> activation_layers() {
            }},
       {.name = "Softmax",
        .summary = "eˣ over its sum along an axis.",
-       .arguments = {{"axis", Role::axis, std::int64_t{-1}}},
-       .require = [](Check& c) { c.axis("axis", "x"); },
-       .build =
-           [](Body& l) {
-             return l("Softmax", {l.x}, {attribute("axis", l.site.integer("axis"))});
-           }},
+       .arguments = {{"axis", Role::axis, std::int64_t{-1}}, flag_argument("masked", false)},
+       .weights = softmax_weights,
+       .require = [](Check& c) { c.rank("x", at_least(1)), c.axis("axis", "x"); },
+       .build = masked_softmax},
   };
+  for (Layer& layer : layers) {
+    layer.masks = layer.name == "Softmax" ? Masks::use : Masks::pass;
+  }
+  return layers;
 }
 
 }  // namespace assay::keras

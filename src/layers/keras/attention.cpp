@@ -165,7 +165,8 @@ std::vector<Layer> attention_layers() {
        .require = require_attention,
        .build = attend,
        .inputs = inputs,
-       .outputs = 2},
+       .outputs = 2,
+       .masks = Masks::refuse},
       {.name = "AdditiveAttention",
        .summary = "The values' mean, weighted by softmax(Σ scale · tanh(query + key)).",
        .arguments =
@@ -174,7 +175,8 @@ std::vector<Layer> attention_layers() {
        .require = require_attention,
        .build = attend,
        .inputs = inputs,
-       .outputs = 2},
+       .outputs = 2,
+       .masks = Masks::refuse},
       {.name = "MultiHeadAttention",
        .summary = "Several attentions side by side, each on a projection of its own, joined by one "
                   "more projection.",
@@ -189,7 +191,8 @@ std::vector<Layer> attention_layers() {
        .require = require_heads,
        .build = multi_head,
        .inputs = inputs,
-       .outputs = 2},
+       .outputs = 2,
+       .masks = Masks::refuse},
   };
 }
 

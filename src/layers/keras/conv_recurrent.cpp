@@ -104,6 +104,7 @@ Layer conv_lstm(std::string_view name, int spatial) {
           .require = require_conv_lstm,
           .build = conv_lstm,
           .outputs = 3,
+          .masks = Masks::refuse,
           .variants = {{"cell-state-returned", Variant::Kind::defect, "Keras 2.3.1 on CNTK 2.7",
                         reading<cell_state_returned>}}};
 }

@@ -121,7 +121,8 @@ std::vector<Layer> core_layers() {
        .weights = dense_weights,
        .require =
            [](Check& c) { c.positive({"units"}), c.rank("x", at_least(2)), require_activation(c); },
-       .build = dense},
+       .build = dense,
+       .masks = Masks::pass},
       {.name = "EinsumDense",
        .summary = "activation(einsum(equation, x, kernel) + bias).",
        .arguments = {{"equation", Role::text},
@@ -140,12 +141,14 @@ std::vector<Layer> core_layers() {
              c.positive({"input_dim", "output_dim"});
            },
        .build = embedding,
-       .indices = true},
+       .indices = true,
+       .masks = Masks::make},
       {.name = "Identity", .summary = "x.", .build = [](Body& l) { return l("Identity", {l.x}); }},
       {.name = "ActivityRegularization",
        .summary = "x; adds to the loss in training.",
        .arguments = {real("l1", Role::factor, 0), real("l2", Role::factor, 0)},
-       .build = [](Body& l) { return l("Identity", {l.x}); }},
+       .build = [](Body& l) { return l("Identity", {l.x}); },
+       .masks = Masks::pass},
       {.name = "Rescaling",
        .summary = "x · scale + offset.",
        .arguments = {{"scale", Role::factor}, real("offset", Role::factor, 0)},
@@ -158,7 +161,8 @@ std::vector<Layer> core_layers() {
        .summary = "x, but zero where all elements of a step are mask_value.",
        .arguments = {real("mask_value", Role::factor, 0)},
        .require = [](Check& c) { c.rank("x", at_least(2)); },
-       .build = masking},
+       .build = masking,
+       .masks = Masks::make},
   };
 }
 

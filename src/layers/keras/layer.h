@@ -32,6 +32,15 @@ struct Weight {
 };
 using Weights = std::vector<Weight>;
 
+// What becomes of the mask that an input has: which steps of a sequence count.
+enum class Masks : std::uint8_t {
+  end,   // what comes out has none
+  pass,  // it is the output's too
+  use,   // the layer leaves steps out; its weight "mask" is the mask, where argument masked is set
+  refuse,  // the layer would use it, but its entry does not say how
+  make     // the layer makes one
+};
+
 struct Layer {
   std::string_view name;
   std::string_view summary;  // one sentence
@@ -45,7 +54,8 @@ struct Layer {
   bool indices = false;                          // its input is of another type than its weights
   int since = 2;                                 // the first Keras that has it
   int outputs = 1;                               // most that it has
-  std::vector<Variant> variants = {};            // beyond those of the operators in its body
+  Masks masks = Masks::end;
+  std::vector<Variant> variants = {};  // beyond those of the operators in its body
 };
 
 }  // namespace assay::keras

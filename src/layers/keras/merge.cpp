@@ -187,7 +187,8 @@ Layer merge(std::string_view name, std::string_view summary, std::string (*build
           .summary = summary,
           .require = require_broadcast,
           .build = build,
-          .inputs = {"inputs"}};
+          .inputs = {"inputs"},
+          .masks = Masks::refuse};
 }
 
 }  // namespace
@@ -203,7 +204,8 @@ std::vector<Layer> merge_layers() {
        .summary = "The first input minus the second.",
        .require = require_two,
        .build = folded<kSub>,
-       .inputs = {"inputs"}},
+       .inputs = {"inputs"},
+       .masks = Masks::refuse},
       {.name = "Concatenate",
        .summary = "All inputs, one behind the other along an axis.",
        .arguments = {{"axis", Role::axis, std::int64_t{-1}}},
@@ -214,7 +216,8 @@ std::vector<Layer> merge_layers() {
              for (std::size_t i = 0; i < l.site.input_count(); ++i) inputs.push_back(l.input(i));
              return l("Concat", inputs, {attribute("axis", l.site.integer("axis"))});
            },
-       .inputs = {"inputs"}},
+       .inputs = {"inputs"},
+       .masks = Masks::refuse},
       {.name = "Dot",
        .summary = "Products of two inputs of a batch, summed along an axis of each.",
        .arguments = {{"axes", Role::axes}, flag_argument("normalize", false)},

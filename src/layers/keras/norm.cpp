@@ -172,7 +172,7 @@ void require_normalization(Check& c) {
 }  // namespace
 
 std::vector<Layer> norm_layers() {
-  return {
+  std::vector<Layer> layers = {
       {.name = "BatchNormalization",
        .summary = "(x − mean) / √(variance + ε) · gamma + beta, with the mean and variance that "
                   "training has found.",
@@ -220,6 +220,8 @@ std::vector<Layer> norm_layers() {
        .require = require_groups,
        .build = group_normalization},
   };
+  for (Layer& layer : layers) layer.masks = Masks::pass;
+  return layers;
 }
 
 }  // namespace assay::keras

@@ -11,7 +11,8 @@ Layer idle(std::string_view name, std::string_view summary, Argument argument, i
           .arguments = {std::move(argument)},
           .spatial = spatial,
           .require = spatial ? require_spatial : nullptr,
-          .build = [](Body& l) { return l("Identity", {l.x}); }};
+          .build = [](Body& l) { return l("Identity", {l.x}); },
+          .masks = Masks::pass};
 }
 
 Argument rate() { return {"rate", Role::ratio}; }

@@ -29,8 +29,10 @@ Weights recurrent_weights(const Site& site) {
   const std::int64_t units = site.integer("units");
   const Dim all = units * static_cast<std::int64_t>(recurrence(site).order.size());
   Weights weights = {{"kernel", {extent(site, -1), all}}, {"recurrent_kernel", {Dim(units), all}}};
-  if (!flag(site, "use_bias")) return weights;
-  weights.push_back({"bias", flag(site, "reset_after") ? Dims{Dim(2), all} : Dims{all}});
+  if (flag(site, "use_bias")) {
+    weights.push_back({"bias", flag(site, "reset_after") ? Dims{Dim(2), all} : Dims{all}});
+  }
+  if (flag(site, "masked")) weights.push_back({"mask", {extent(site, 0), extent(site, 1)}});
   return weights;
 }
 
@@ -104,17 +106,51 @@ std::string state(Body& l, std::size_t input) {
   return l.has(input) ? l("Unsqueeze", {l.input(input), l.b.integers({0})}) : "";
 }
 
-// The states after each step [time, batch, units], then the last ones [1, batch, units].
-Names steps(Body& l, const std::string& x) {
+// The states after each step [time, batch, units], then the last ones [1, batch, units], from
+// states "" that are zero.
+Names steps_from(Body& l, const std::string& x, const Names& states) {
   const Recurrence& kind = recurrence(l.site);
-  Names inputs = {x, matrix(l, "kernel"), matrix(l, "recurrent_kernel"), bias(l), "", state(l, 1)};
-  if (kind.cell) inputs.push_back(state(l, 2));
+  Names inputs = {x, matrix(l, "kernel"), matrix(l, "recurrent_kernel"), bias(l), "", states[0]};
+  if (kind.cell) inputs.push_back(states[1]);
   Builder::Attributes attributes = recurrence_attributes(l.site);
   if (flag(l.site, "reset_after")) attributes.push_back(attribute("linear_before_reset", 1));
   const Names all = l.b.many(kind.op, std::move(inputs), kind.cell ? 3 : 2, std::move(attributes));
   Names values = all;
   values[0] = l("Squeeze", {all[0], l.b.integers({1})});
   return values;
+}
+
+Names steps(Body& l, const std::string& x) {
+  return steps_from(l, x, {state(l, 1), recurrence(l.site).cell ? state(l, 2) : ""});
+}
+
+// The same one step after the other: where a step does not count, states and output stay as they
+// were before, and the output is zero at the start.
+Names masked_steps(Body& l, const std::string& x, const std::string& mask) {
+  Names states = {state(l, 1), recurrence(l.site).cell ? state(l, 2) : ""}, outputs;
+  const std::string zero = l.number(0);
+  std::string output = zero;
+  for (std::int64_t t = 0; t < l.extent(1); ++t) {
+    const std::string at = l.b.integers({t});
+    const Names found = steps_from(l, l("Gather", {x, at}, {attribute("axis", 0)}), states);
+    const std::string counts = l("Gather", {mask, at}, {attribute("axis", 0)});
+    for (std::size_t i = 0; i + 1 < found.size(); ++i) {
+      states[i] = l("Where", {counts, found[i + 1], states[i].empty() ? zero : states[i]});
+    }
+    output = l("Where", {counts, found[0], output});
+    outputs.push_back(output);
+  }
+  Names result = {l("Concat", outputs, {attribute("axis", 0)}), output};
+  for (std::size_t i = 1; i < states.size() && !states[i].empty(); ++i) result.push_back(states[i]);
+  return result;
+}
+
+// [batch, time] as truth values [time, batch, 1], in the order in which steps are taken.
+std::string mask_by_time(Body& l) {
+  const auto truth = static_cast<std::int64_t>(ElementType::boolean);
+  std::string mask = l("Cast", {l.transposed(l.weight("mask"), {1, 0})}, {attribute("to", truth)});
+  mask = l("Unsqueeze", {mask, l.b.integers({2})});
+  return flag(l.site, "go_backwards") ? backwards(l, mask, 0) : mask;
 }
 
 std::string last_state(Body& l, const std::string& value) {
@@ -125,7 +161,7 @@ std::string recurrent(Body& l) {
   const bool time_first = flag(l.site, "time_major");
   std::string x = time_first ? l.x : l.transposed(l.x, {1, 0, 2});
   if (flag(l.site, "go_backwards")) x = backwards(l, x, 0);
-  const Names found = steps(l, x);
+  const Names found = flag(l.site, "masked") ? masked_steps(l, x, mask_by_time(l)) : steps(l, x);
   for (std::size_t i = 1; i < found.size(); ++i) {
     if (l.site.has_output(i)) l.b.output(i, last_state(l, found[i]));
   }
@@ -170,9 +206,10 @@ Layer recurrent(std::string_view name, bool cell) {
   layer.build = cell ? step : static_cast<std::string (*)(Body&)>(recurrent);
   if (cell) return layer;
   for (std::string_view argument :
-       {"return_sequences", "return_state", "go_backwards", "time_major"}) {
+       {"return_sequences", "return_state", "go_backwards", "time_major", "masked"}) {
     layer.arguments.push_back(flag_argument(argument, false));
   }
+  layer.masks = Masks::use;
   return layer;
 }
 

@@ -163,13 +163,15 @@ std::vector<Layer> wrapper_layers() {
                          choice("merge_mode", "concat")},
            .weights = both_weights,
            .require = require_both,
-           .build = bidirectional},
+           .build = bidirectional,
+           .masks = Masks::refuse},
           {.name = "TimeDistributed",
            .summary = "A layer on each step of a sequence.",
            .arguments = {{"layer", Role::body}},
            .weights = inner_weights,
            .require = require_inner,
-           .build = time_distributed}};
+           .build = time_distributed,
+           .masks = Masks::pass}};
 }
 
 }  // namespace assay::keras

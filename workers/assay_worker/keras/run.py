@@ -58,6 +58,7 @@ class Keras(Framework):
     def load(self, data, folder):
         """Read the model; say all that is lacking at once."""
         program = Program(data, folder)
+        _leave_out_masks(program.graph)
         lacking = []
         for domain, op in sorted(program.operators()):
             try:
@@ -123,6 +124,16 @@ class LoadedModel(Loaded):
         """Return the type in which the model computes: that of the first real number in it."""
         arrays = list(given.values()) + [one.numpy() for one in self.held.values()]
         return next((one.dtype.name for one in arrays if one.dtype.name in _FLOATS), "float32")
+
+
+def _leave_out_masks(graph):
+    """Take out the operators that compute masks: Keras passes its own on with the values."""
+    read = set(graph.outputs)
+    for node in reversed(list(graph.nodes)):
+        if node.domain != DOMAIN and not read.intersection(node.outputs):
+            graph.nodes.remove(node)
+            continue
+        read.update(node.inputs[:-1] if node.get("masked") else node.inputs)
 
 
 if os.environ.get("KERAS_BACKEND") == "cntk":
