@@ -32,6 +32,14 @@ echo 'What any honest float evaluation may give, and what others are known to co
 show build/assay run build/demo/pool.onnx --random --bounds
 show build/assay ops AveragePool
 
+echo
+echo 'A softmax cross-entropy written by hand, before anything is trained: what can fail for pixels in'
+echo '[0, 255], with values that make it fail, and what makes it safe. And if it were float16?'
+show_finding build/assay lint build/demo/cross_entropy.onnx --ranges build/demo/cross_entropy.json \
+  --report build/demo/cross_entropy.html
+show_finding build/assay lint build/demo/cross_entropy.onnx --ranges build/demo/cross_entropy.json \
+  --as f16
+
 show build/assay conformance build/onnx-tests/node
 
 echo
@@ -60,4 +68,5 @@ show_finding build/assay compare "$op15" "$(silero silero_vad_half)" \
   --data build/demo/silero_vad_16k_op15.npz
 
 echo
-echo 'Open the reports in a browser: build/demo/padded_pool.html, build/demo/ppocr_rec.html'
+echo 'Open the reports in a browser: build/demo/cross_entropy.html, build/demo/padded_pool.html,'
+echo 'build/demo/ppocr_rec.html'

@@ -2,6 +2,7 @@
 #include "numeric/lint.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <fstream>
 #include <memory>
@@ -11,8 +12,13 @@
 #include <fmt/format.h>
 
 #include "cli/command.h"
+#include "cli/half_report.h"
 #include "cli/model.h"
+#include "cli/report_files.h"
 #include "cli/terminal.h"
+#include "generated/version.h"
+#include "report/lint_map.h"
+#include "report/report_file.h"
 
 namespace assay {
 namespace {
@@ -30,12 +36,15 @@ range of the element type. Parameters whose values are in the file keep them unl
 Examples:
   assay lint model.onnx
   assay lint model.onnx --ranges ranges.json --json
-  assay lint model.onnx --tensors smash --numbers interval)";
+  assay lint model.onnx --tensors smash --numbers interval
+  assay lint model.onnx --as f16)";
 
 struct Options {
   std::string model, ranges, data;
+  std::vector<std::string> reports;
   std::string tensors = "partition", numbers = "affine";
-  double search = 2;
+  std::string format;
+  double search = 1;
   bool all = false;
 };
 
@@ -59,6 +68,19 @@ Json to_json(const Tensor& tensor) {
   return result;
 }
 
+Json to_json(const LintFix& fix) {
+  Json result = Json::object();
+  if (!fix.rewrite.empty()) {
+    result["rewrite"] = fix.rewrite;
+    result["text"] = fix.text;
+  }
+  if (!fix.root.empty()) {
+    result["root"] = fix.root;
+    result["range"] = to_json(fix.range);
+  }
+  return result;
+}
+
 Json to_json(const LintNode& node) {
   Json result = {{"name", node.name},
                  {"op", node.op},
@@ -72,7 +94,7 @@ Json to_json(const LintNode& node) {
     for (const auto& [name, tensor] : node.witness->values) values[name] = to_json(tensor);
     result["witness"] = {{"result", node.witness->result}, {"inputs", std::move(values)}};
   }
-  if (node.fix) result["fix"] = {{"root", node.fix->root}, {"range", to_json(node.fix->range)}};
+  if (node.fix) result["fix"] = to_json(*node.fix);
   return result;
 }
 
@@ -88,6 +110,7 @@ void fill_document(const Options& options, const LintResult& result, Json& docum
   for (const auto& [name, reason] : result.unknown)
     unknown.push_back({{"name", name}, {"reason", reason}});
   document["unused_ranges"] = result.unused;
+  if (result.half) document["as"] = to_json(*result.half);
 }
 
 std::string shown(const LintNode& node, const Style& style) {
@@ -117,7 +140,9 @@ std::string to_page(const Options& options, const LintResult& result) {
                         node.op, node.why);
     if (!node.cause.empty()) page += fmt::format("    from {}\n", fmt::join(node.cause, ", "));
     if (node.witness) page += fmt::format("    seen: {}\n", node.witness->result);
-    if (node.fix)
+    if (node.fix && !node.fix->rewrite.empty())
+      page += fmt::format("    safe: {}\n", style.bold(node.fix->text));
+    if (node.fix && !node.fix->root.empty())
       page += fmt::format("    safe with {} in {}\n", node.fix->root, to_text(node.fix->range));
   }
   if (!result.unknown.empty()) {
@@ -129,6 +154,7 @@ std::string to_page(const Options& options, const LintResult& result) {
   for (const std::string& name : result.unused)
     page +=
         fmt::format("\n{} no value is called '{}', which has a range\n", style.warn("note:"), name);
+  if (result.half) page += to_page(*result.half);
   return page;
 }
 
@@ -164,7 +190,22 @@ Result<Ranges> read_ranges(const Options& options) {
   return ranges;
 }
 
+// The document that --json prints, and what only a page shows.
+Result<void> write_lint_reports(const Options& options, const Model& model,
+                                const LintResult& result,
+                                std::chrono::steady_clock::time_point start) {
+  if (options.reports.empty()) return {};
+  const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
+  Json document = {{"assay", kVersion}, {"command", "lint"}, {"seconds", passed.count()}};
+  add_lint_map({model, options.model, result}, document);
+  for (const std::string& path : options.reports)
+    if (Result<void> written = write_report(document, path); !written) return written;
+  return {};
+}
+
 Result<ExitCode> run(const Options& options, Report& report) {
+  const auto start = std::chrono::steady_clock::now();
+  if (Result<void> named = check_reports(options.reports); !named) return named.error();
   const auto model = read_valid_model(options.model);
   if (!model) return model.error();
   const Result<Ranges> ranges = read_ranges(options);
@@ -175,10 +216,14 @@ Result<ExitCode> run(const Options& options, Report& report) {
                                                                : TensorMode::partition;
   lint_options.setting.numbers =
       options.numbers == "interval" ? NumberMode::interval : NumberMode::affine;
+  lint_options.keep_ranges = !options.reports.empty();
+  lint_options.as = format_named(options.format);
   lint_options.seed = report.common().seed;
   lint_options.search_seconds = options.search;
   const Result<LintResult> result = lint(**model, *ranges, lint_options);
   if (!result) return result.error();
+  if (Result<void> written = write_lint_reports(options, **model, *result, start); !written)
+    return written.error();
   if (report.json())
     fill_document(options, *result, report.document);
   else
@@ -199,8 +244,13 @@ Action configure(CLI::App& app) {
   app.add_option("--numbers", options->numbers, "How numbers are (default: affine)")
       ->check(CLI::IsMember({"interval", "affine"}).description(""))
       ->type_name("interval|affine");
+  add_format_option(app, options->format);
+  app.add_option("--report", options->reports,
+                 "Write a page with a map of ranges, SARIF, or JUnit; may be given again")
+      ->allow_extra_args(false)
+      ->type_name("F.html|F.sarif|F.xml");
   app.add_option("--search", options->search,
-                 "Most seconds to look for values that fail and ranges that are safe (default: 2)")
+                 "Most seconds to look for values that fail and ranges that are safe (default: 1)")
       ->check(CLI::Validator(CLI::NonNegativeNumber).description(""))
       ->type_name("SECONDS");
   app.add_flag("--all", options->all, "List the operations that are safe, too");

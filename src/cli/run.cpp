@@ -5,11 +5,13 @@
 #include <fmt/format.h>
 
 #include "cli/command.h"
+#include "cli/half_report.h"
 #include "cli/model.h"
 #include "cli/run_backend.h"
 #include "cli/run_report.h"
 #include "cli/value_report.h"
 #include "compare/judge.h"
+#include "numeric/half.h"
 #include "semantics/evaluator.h"
 #include "semantics/nonfinite.h"
 
@@ -32,7 +34,7 @@ Examples:
 struct Options : RunRequest {
   DataOptions data;
   std::vector<std::string> more, dims;
-  std::string values, profile;
+  std::string values, profile, format;
   BackendRun backend_run;
 };
 
@@ -127,6 +129,20 @@ Result<void> judge_recorded(const Options& options, const Evaluator& evaluator,
   return {};
 }
 
+// The same run as if float32 were a shorter format.
+Result<void> try_format(const Options& options, const Model& model,
+                        const std::vector<Value>& inputs, std::uint64_t seed, RunOutcome& outcome) {
+  const std::optional<ElementType> format = format_named(options.format);
+  if (!format) return {};
+  HalfOptions half;
+  half.type = *format;
+  half.seed = seed;
+  Result<HalfResult> result = run_as(model, inputs, half);
+  if (!result) return result.error();
+  outcome.half = *std::move(result);
+  return {};
+}
+
 bool all_inside(const RunOutcome& outcome) {
   return std::all_of(outcome.judgements.begin(), outcome.judgements.end(),
                      [](const Judgement& one) { return one.inside; });
@@ -168,6 +184,7 @@ Result<ExitCode> run(Options& options, Report& report) {
   if (!outcome) return in_file(outcome.error());
   for (const Result<void>& more :
        {repeat(options, **evaluator, *inputs, *outcome),
+        try_format(options, **model, *inputs, report.common().seed, *outcome),
         judge_recorded(options, **evaluator, *inputs, report.common().seed, *outcome)}) {
     if (!more) return in_file(more.error());
   }
@@ -179,7 +196,8 @@ Result<ExitCode> run(Options& options, Report& report) {
   } else {
     report.text = to_page(options, **evaluator, *outcome);
   }
-  return all_inside(*outcome) ? ExitCode::clean : ExitCode::found;
+  const bool bears = !outcome->half || outcome->half->overflow.empty();
+  return all_inside(*outcome) && bears ? ExitCode::clean : ExitCode::found;
 }
 
 Action configure(CLI::App& app) {
@@ -222,6 +240,7 @@ Action configure(CLI::App& app) {
                  "The backend that recorded them: onnxruntime, torch, jax, tensorflow")
       ->type_name("NAME")
       ->group("Results");
+  add_format_option(app, options->format);
   app.add_option("--repeat", options->backend_run.repeat,
                  "Run so many times more and report the fastest")
       ->check(CLI::Range(0, 1000000))

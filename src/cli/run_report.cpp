@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/half_report.h"
 #include "cli/terminal.h"
 #include "cli/value_report.h"
 #include "graph/names.h"
@@ -110,6 +111,7 @@ void fill_document(const RunRequest& request, const Graph& graph, const RunOutco
   for (const NonFiniteOrigin& origin : outcome.nonfinite) {
     nonfinite.push_back(nonfinite_json(origin));
   }
+  if (outcome.half) document["as"] = to_json(*outcome.half);
   if (!request.judge.empty()) {
     Json& judged = document["judged"] = Json::array();
     for (const Judgement& one : outcome.judgements) {
@@ -153,6 +155,7 @@ std::string to_page(const RunRequest& request, const Evaluator& evaluator,
     page += fmt::format("  {} ({}{}{})\n", layer, printable(node.domain),
                         node.domain.empty() ? "" : ".", printable(node.op));
   }
+  if (outcome.half) page += to_page(*outcome.half);
   if (!request.outputs.empty()) page += fmt::format("written to {}\n", request.outputs);
   return page;
 }

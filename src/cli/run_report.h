@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "compare/judge.h"
+#include "numeric/lint.h"
 #include "semantics/evaluator.h"
 #include "semantics/nonfinite.h"
 
@@ -30,6 +31,7 @@ struct RunOutcome {
   std::vector<NonFiniteOrigin> nonfinite;
   std::vector<std::pair<std::string, Node>> unknown;  // by layer
   std::vector<Judgement> judgements;                  // of recorded values
+  std::optional<HalfResult> half;                     // of another format
   double seconds = 0;                                 // of the fastest evaluation
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 
 #include "compare/agreement.h"
@@ -169,12 +170,28 @@ Judgement judge_open(const Evaluated& evaluated, std::size_t output, const Tenso
   return judgement;
 }
 
+// A draw may be anything that can be drawn, as often as it is.
+Judgement judge_chance(const Evaluated& evaluated, std::size_t output, const Tensor& found) {
+  std::vector<Value> drawn(evaluated.outputs.size());
+  drawn[output] = found;
+  const Agreement agreement =
+      judge_draw(draw_of(evaluated.node, evaluated.inputs), evaluated.inputs, drawn);
+  Judgement judgement;
+  judgement.inside = agreement.agrees;
+  judgement.detail = agreement.detail;
+  if (!agreement.agrees) {
+    judgement.verdict = Verdict::defect;
+    judgement.excess = std::numeric_limits<double>::infinity();
+  }
+  return judgement;
+}
+
 }  // namespace
 
 std::optional<Judgement> judge_one(const Evaluated& evaluated, std::size_t output,
                                    const Tensor& found, const Basis& basis) {
   const PlannedNode& planned = evaluated.node;
-  if (is_drawn(planned, evaluated.inputs)) return std::nullopt;
+  if (is_drawn(planned, evaluated.inputs)) return judge_chance(evaluated, output, found);
   if (evaluated.unknown) {
     const bool open = basis.open_decision && planned.found.entry && !planned.function &&
                       planned.subgraphs.empty();

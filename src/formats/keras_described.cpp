@@ -77,9 +77,14 @@ bool collect(Json value, std::vector<TensorReference>& found) {
   return all;
 }
 
+bool is_true(Json value) {
+  bool yes = false;
+  return value.get(yes) == simdjson::SUCCESS && yes;
+}
+
 void read_options(Json options, LayerCall& call) {
   for (const auto& [key, value] : Object(options)) {
-    if (value.is_null() || key == "training") continue;
+    if (value.is_null() || (key == "training" && !is_true(value))) continue;
     std::vector<TensorReference> tensors;
     if (value.type() != Kind::BOOL && collect(value, tensors) && !tensors.empty()) {
       call.named.emplace_back(std::string(key), std::move(tensors));

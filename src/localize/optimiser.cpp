@@ -270,8 +270,8 @@ void localise_optimisers(const Subject& subject, std::vector<std::unique_ptr<Bac
     // One that refused did so at the piece after the last that it answered.
     const std::size_t piece = record.alive ? comparison.piece : record.plain.size();
     progress(fmt::format("asking what the optimiser of {} does", record.name));
-    const Question question{
-        subject.model, subject.source(), subject.pieces[piece], comparison.spreads[piece]};
+    const Question question{subject.model, subject.source(), subject.pieces[piece],
+                            comparison.spreads[piece]};
     Search search(*backends[i], seed);
     localise_backend(question, search, seed, record, comparison);
   }

@@ -5,11 +5,11 @@
 #pragma once
 
 #include <cstdint>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "graph/types.h"
+#include "numeric/root_set.h"
 #include "scalar/interval.h"
 #include "tensor/tensor.h"
 
@@ -27,12 +27,14 @@ struct Cell {
 };
 
 struct Abstract {
-  ValueType type;           // extents may be unknown: then the axis has no cuts
-  Tensor exact;             // if defined, the elements; cells are not filled in then
-  Cuts cuts;                // one list an axis; none if not even the rank is known
-  std::vector<Cell> cells;  // row-major; empty if nothing is known or there are no elements
-  bool assumed = false;     // rests on the range of a type, which nobody gave
-  std::set<int> roots;      // the inputs and weights that it depends on
+  ValueType type;             // extents may be unknown: then the axis has no cuts
+  Tensor exact;               // if defined, the elements; cells are not filled in then
+  Cuts cuts;                  // one list an axis; none if not even the rank is known
+  std::vector<Cell> cells;    // row-major; empty if nothing is known or there are no elements
+  bool assumed = false;       // rests on the range of a type, or on an open extent: nobody gave it
+  bool may_be_empty = false;  // how many elements there are, data decide
+  RootSet roots;              // the inputs and weights that it depends on
+  RootSet mixed;              // those of which one element here depends on several elements
 
   bool is_tensor() const { return type.is_tensor(); }
   bool ranked() const { return type.dims.has_value(); }

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "numeric/analysis_scope.h"
+#include "ops/check.h"
 #include "patterns/array.h"
 #include "patterns/function.h"
 
@@ -30,6 +31,14 @@ bool impossible(const Abstract& x) {
 
 bool finite(const Interval& x) { return !x.nan && std::isfinite(x.low) && std::isfinite(x.high); }
 
+bool same_extents(const ValueType& a, const ValueType& b) {
+  if (!a.dims || !b.dims || a.dims->size() != b.dims->size()) return !a.dims && !b.dims;
+  for (std::size_t d = 0; d < a.dims->size(); ++d)
+    if ((*a.dims)[d].known() != (*b.dims)[d].known() || (*a.dims)[d].value != (*b.dims)[d].value)
+      return false;
+  return true;
+}
+
 // In array expansion, every element is a cell of its own from the beginning.
 Abstract spread(Abstract x, TensorMode mode) {
   const auto shape = x.ranked() ? to_shape(*x.type.dims) : std::nullopt;
@@ -54,6 +63,7 @@ std::optional<Abstract> from_extents(const Known& known) {
   result.cells.clear();
   for (const Dim& dim : *known.extents) {
     const auto value = static_cast<double>(dim.value);
+    result.assumed = result.assumed || !dim.known();
     result.cells.push_back(
         {dim.known() ? Interval{value, value, false} : Interval{1, kMostCounted, false}});
   }
@@ -69,6 +79,25 @@ std::optional<Abstract> inferred(const PlannedNode& node, const Known* known) {
   return reads_extents ? from_extents(*known) : std::nullopt;
 }
 
+// Whether the node has open extents even where those of its inputs are known: elements that it
+// chooses by their values.
+bool data_decide_extents(const PlannedNode& node, std::span<const Abstract> inputs) {
+  const Operator* entry = node.found.entry;
+  if (!entry || !entry->infer || node.outputs.empty()) return false;
+  const Pattern pattern = entry->meaning.pattern;
+  if (pattern != Pattern::opaque && pattern != Pattern::gather) return false;
+  Site site(node.node, node.found.schema->since_version);
+  for (const Abstract& input : inputs) {
+    Known known{input.is_tensor(), input.type, input.exact, {}};
+    if (input.ranked()) known.type.dims = to_dims(concrete(*input.type.dims));
+    site.inputs.push_back(std::move(known));
+  }
+  Infer infer(site);
+  entry->infer(infer);
+  const ValueType& type = infer.outputs[0];
+  return type.is_tensor() && type.dims && is_open(*type.dims);
+}
+
 }  // namespace
 
 Abstract join(const Abstract& a, const Abstract& b, TensorMode mode) {
@@ -77,7 +106,8 @@ Abstract join(const Abstract& a, const Abstract& b, TensorMode mode) {
   Abstract result = a;
   result.exact = Tensor();
   result.assumed = a.assumed || b.assumed;
-  result.roots.insert(b.roots.begin(), b.roots.end());
+  result.roots.add(b.roots);
+  result.mixed.add(b.mixed);
   if (!a.ranked() || !b.ranked() || a.rank() != b.rank()) {
     result = uniform(ValueType::tensor(a.type.element), hull(hull_of(a), hull_of(b)));
     return result;
@@ -105,9 +135,13 @@ Analysis::Analysis(const Model& model, AnalysisOptions options)
 Analysis::~Analysis() = default;
 
 void Analysis::run() {
-  TypeOptions types;
-  for (const auto& [name, value] : inputs) types.inputs[name] = value.type;
-  Scope scope{*plan_, "", nullptr, known_values(*model_, types)};
+  if (!known_) {
+    TypeOptions types;
+    for (const auto& [name, value] : inputs) types.inputs[name] = value.type;
+    known_ = known_values(*model_, types);
+  }
+  forms_ = Forms();
+  Scope scope{*plan_, "", nullptr, known_};
   scope.slots.resize(plan_->names.size());
   for (const auto& [slot, tensor] : plan_->constants)
     scope.slots[static_cast<std::size_t>(slot)] = constant_abstract(tensor);
@@ -118,6 +152,11 @@ void Analysis::run() {
     give_forms(scope.slots[slot]);
   }
   run_in(*plan_, scope);
+}
+
+ValueType Analysis::type_of(const std::string& name) const {
+  const auto found = known_->find(name);
+  return found == known_->end() ? ValueType{} : found->second.type;
 }
 
 void Analysis::run_in(const Plan& plan, Scope& scope) {
@@ -140,9 +179,18 @@ std::vector<ValueType> Analysis::types_of(const PlannedNode& node, const Scope& 
     return types;
   Site site(node.node, node.found.schema->since_version);
   for (const Abstract& input : inputs)
-    site.inputs.push_back({input.is_tensor(), input.type, input.exact, {}});
+    site.inputs.push_back(
+        {input.type.kind != ValueType::Kind::unknown, input.type, input.exact, {}});
+  // A rule may rely on what the node is required to be.
+  Check check(site, *node.found.schema);
+  check_node(check, *node.found.entry, *node.found.schema);
+  if (!check.violations.empty()) return types;
   Infer infer(site);
-  node.found.entry->infer(infer);
+  try {
+    node.found.entry->infer(infer);
+  } catch (const EvaluationError&) {
+    return types;
+  }
   for (std::size_t i = 0; i < types.size() && i < infer.outputs.size(); ++i)
     if (!types[i].dims && infer.outputs[i].is_tensor()) types[i] = infer.outputs[i];
   return types;
@@ -166,10 +214,15 @@ void Analysis::run_node(const PlannedNode& node, Scope& scope) {
   settle(s, outputs, seen);
   seen.outputs = outputs;
   seen.applied = s.applied;
-  if (collecting_)
-    collecting_->insert(collecting_->end(), s.applied.begin(), s.applied.end());
-  else
+  seen.left_type = s.left_type;
+  if (collecting_) {
+    Situation& outer = collecting_->situation;
+    outer.applied.insert(outer.applied.end(), s.applied.begin(), s.applied.end());
+    if (s.left_type) outer.left_type = s.left_type;
+    if (seen.overflows && !collecting_->overflow) collecting_->overflow = seen.before_overflow;
+  } else {
     emit(seen);
+  }
   for (std::size_t i = 0; i < node.outputs.size(); ++i)
     if (node.outputs[i] >= 0)
       scope.slots[static_cast<std::size_t>(node.outputs[i])] = std::move(outputs[i]);
@@ -179,40 +232,70 @@ void Analysis::emit(const Analyzed& seen) {
   if (options_.observe && !quiet_) options_.observe(seen);
 }
 
-// Results are narrowed to what can go on: a finite operand that gives an infinity or NaN is
-// reported here, and everything behind is judged as if it had not happened.
-void Analysis::narrow(Abstract& output, Analyzed& seen) {
+// Results are narrowed to what can go on: a finite operand that gives an infinity or NaN, or an
+// infinite one that gives NaN, is reported here, and everything behind is judged as if it had not
+// happened.
+void Analysis::narrow(Abstract& output, bool operands_finite, Analyzed& seen) {
   for (Cell& cell : output.cells) {
     if (finite(cell.range) || (!cell.range.has_number() && !cell.range.nan)) continue;
+    if (!operands_finite && !cell.range.nan) continue;
     if (!seen.overflows) seen.before_overflow = cell.range;
     seen.overflows = true;
-    const Interval inside = meet(cell.range, finite_range(output.type.element));
+    seen.from_infinity = !operands_finite;
+    output.assumed = true;  // what is behind overflows for this reason, which has been told
+    const Interval inside =
+        operands_finite ? meet(cell.range, finite_range(output.type.element)) : cell.range;
     cell = {inside.has_number() ? Interval{inside.low, inside.high, false}
                                 : Interval::no_number(false)};
   }
 }
 
-void Analysis::settle(Situation& s, std::vector<Abstract>& outputs, Analyzed& seen) {
-  std::set<int> roots;
-  bool assumed = seen.unknown, operands_finite = true;
+// Numbers come from operands of their own kind where there are any: an index or a shape that nobody
+// knows does not make the elements that it chooses unknown.
+void Analysis::inherit(const Situation& s, bool unknown, Abstract& output) {
+  bool own = false, of_own = false, of_any = false, empty = false;
   for (const Abstract& input : s.inputs) {
-    roots.insert(input.roots.begin(), input.roots.end());
-    assumed = assumed || input.assumed;
+    if (!input.is_tensor()) continue;
+    const bool same = input.real() == output.real();
+    own = own || same;
+    of_own = of_own || (same && input.assumed);
+    of_any = of_any || input.assumed;
+    empty = empty || input.may_be_empty;
+  }
+  output.assumed = output.assumed || unknown || (own ? of_own : of_any);
+  output.may_be_empty = output.ranked() && is_open(*output.type.dims) &&
+                        (empty || data_decide_extents(s.node, s.inputs));
+}
+
+void Analysis::settle(Situation& s, std::vector<Abstract>& outputs, Analyzed& seen) {
+  RootSet roots, mixed;
+  const bool elementwise = s.node.found.entry && s.node.subgraphs.empty() &&
+                           s.node.found.entry->meaning.pattern == Pattern::elementwise;
+  bool operands_finite = true, operands_numbers = true;
+  for (const Abstract& input : s.inputs) {
+    roots.add(input.roots);
+    mixed.add(input.mixed);
     if (!input.real()) continue;
     const Interval all = hull_of(input);
     operands_finite = operands_finite && (finite(all) || (!all.has_number() && !all.nan));
+    operands_numbers = operands_numbers && !all.nan;
   }
+  if (!elementwise) mixed = roots;
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     Abstract& output = outputs[i];
     if (!output.is_tensor()) continue;
     output.roots = roots;
-    output.assumed = output.assumed || assumed;
-    if (output.real() && operands_finite && !output.exact.defined()) narrow(output, seen);
+    output.mixed = mixed;
+    inherit(s, seen.unknown, output);
+    if (output.real() && operands_numbers && !output.exact.defined())
+      narrow(output, operands_finite, seen);
+    output.assumed = output.assumed || seen.overflows;
     for (const std::string& name : {seen.path + s.node.node.outputs[i], seen.name()}) {
       const auto given = options_.overrides.find(name);
       if (given == options_.overrides.end()) continue;
       output = uniform(output.type, given->second);
       output.roots = roots;
+      output.mixed = mixed;
       break;
     }
     give_forms(output);
@@ -262,14 +345,19 @@ std::vector<Abstract> Analysis::transfer(Situation& s, Scope& scope, Analyzed& s
     if (input.type.kind != ValueType::Kind::unknown && !input.is_tensor())
       return unknown(s, seen, "an input is no tensor");
   for (std::size_t i = 0; i < node.node.inputs.size(); ++i)
-    if (!node.node.inputs[i].empty() && !s.inputs[i].is_tensor())
+    if (!node.node.inputs[i].empty() &&
+        (!s.inputs[i].is_tensor() || s.inputs[i].type.element == ElementType::undefined))
       return unknown(s, seen, "nothing is known of an input");
   try {
     if (!node.subgraphs.empty()) return control(s, scope, seen);
-    if (node.found.entry->meaning.composition) return composed(s);
+    if (node.found.entry->meaning.composition) return composed(s, seen);
     return derived(s, seen);
   } catch (const EvaluationError& failure) {
-    seen.failure = failure.what();
+    // Of open extents, only one choice was tried.
+    const bool open = std::any_of(s.inputs.begin(), s.inputs.end(), [](const Abstract& input) {
+      return input.ranked() && is_open(*input.type.dims);
+    });
+    if (!open) seen.failure = failure.what();
     return unknown(s, seen, failure.what());
   }
 }
@@ -279,6 +367,7 @@ std::vector<Abstract> Analysis::derived(Situation& s, Analyzed& seen) {
   if (Outputs found = transfer_exact(s)) return *std::move(found);
   const auto attempt = [&](Outputs (*transfer)(Situation&)) {
     s.applied.clear();
+    s.left_type.reset();
     Outputs found = transfer(s);
     if (found) outputs = *std::move(found);
     return found.has_value();
@@ -289,10 +378,11 @@ std::vector<Abstract> Analysis::derived(Situation& s, Analyzed& seen) {
   if (attempt(transfer_moved)) return outputs;
   if (!copies && attempt(transfer_dense)) return outputs;
   s.applied.clear();
+  s.left_type.reset();
   return unknown(s, seen, "no rule for ranges of this size");
 }
 
-std::vector<Abstract> Analysis::composed(Situation& s) {
+std::vector<Abstract> Analysis::composed(Situation& s, Analyzed& seen) {
   Site site(s.node.node, s.node.found.schema->since_version);
   TypeOptions types;
   for (std::size_t i = 0; i < s.inputs.size(); ++i) {
@@ -314,9 +404,23 @@ std::vector<Abstract> Analysis::composed(Situation& s) {
     inner.slots[static_cast<std::size_t>(slot)] = constant_abstract(tensor);
   for (std::size_t i = 0; i < plan->inputs.size() && i < s.inputs.size(); ++i)
     if (plan->inputs[i] >= 0) inner.slots[static_cast<std::size_t>(plan->inputs[i])] = s.inputs[i];
-  std::vector<Applied>* const before = std::exchange(collecting_, &s.applied);
+  Collected collected{s, {}};
+  Collected* const before = std::exchange(collecting_, &collected);
   run_in(*plan, inner);
   collecting_ = before;
+  if (collected.overflow) {
+    seen.overflows = true;
+    seen.before_overflow = *collected.overflow;
+  }
+  // The graph was made for one choice of open extents: shapes are only what inference says.
+  const bool open = std::any_of(s.inputs.begin(), s.inputs.end(), [](const Abstract& input) {
+    return input.ranked() && is_open(*input.type.dims);
+  });
+  for (std::size_t i = 0; open && i < inner.outputs.size() && i < s.output_types.size(); ++i) {
+    Abstract& output = inner.outputs[i];
+    if (output.is_tensor() && !same_extents(output.type, s.output_types[i]))
+      output = uniform(s.output_types[i], hull_of(output));
+  }
   return inner.outputs;
 }
 

@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,11 +22,13 @@ struct Analyzed {
   std::span<const Abstract> inputs;
   std::span<const Abstract> outputs;
   std::span<const Applied> applied;
-  bool unknown = false;        // the outputs are only what their types allow
-  std::string reason{};        // why
-  bool overflows = false;      // finite operands may give an infinity, or NaN
-  Interval before_overflow{};  // the range of such results
-  std::string failure{};       // the node cannot be evaluated at all: an index out of range
+  bool unknown = false;                 // the outputs are only what their types allow
+  std::string reason{};                 // why
+  bool overflows = false;               // finite operands may give an infinity, or NaN
+  Interval before_overflow{};           // the range of such results
+  bool from_infinity = false;           // the operands may be infinite: then only NaN counts
+  std::optional<Interval> left_type{};  // a result that an integer type does not hold all of
+  std::string failure{};  // the node cannot be evaluated at all: an index out of range
   bool unreachable = false;
 
   std::string name() const { return path + node.label; }
@@ -45,8 +48,10 @@ class Analysis {
 
   // Inputs of the main graph by name. What an initialiser gives need not be there.
   std::map<std::string, Abstract> inputs;
-  // May be run again with other inputs.
+  // May be run again with other inputs of the same types.
   void run();
+  // As inferred, by path and name; nothing is known of a name that does not exist.
+  ValueType type_of(const std::string& name) const;
 
  private:
   struct Scope;
@@ -55,7 +60,7 @@ class Analysis {
   std::vector<Abstract> transfer(Situation& s, Scope& scope, Analyzed& seen);
   std::vector<Abstract> derived(Situation& s, Analyzed& seen);
   std::vector<Abstract> unknown(const Situation& s, Analyzed& seen, std::string reason);
-  std::vector<Abstract> composed(Situation& s);
+  std::vector<Abstract> composed(Situation& s, Analyzed& seen);
   std::vector<Abstract> control(Situation& s, Scope& scope, Analyzed& seen);
   std::vector<Abstract> branches(Situation& s, Scope& scope);
   std::vector<Abstract> loop(Situation& s, Scope& scope, Analyzed& seen);
@@ -65,7 +70,8 @@ class Analysis {
   std::vector<Abstract> unfollowed(Situation& s, Scope& scope, Analyzed& seen);
   void settle(Situation& s, std::vector<Abstract>& outputs, Analyzed& seen);
   void give_forms(Abstract& value);
-  static void narrow(Abstract& output, Analyzed& seen);
+  static void narrow(Abstract& output, bool operands_finite, Analyzed& seen);
+  static void inherit(const Situation& s, bool unknown, Abstract& output);
   std::vector<ValueType> types_of(const PlannedNode& node, const Scope& scope,
                                   std::span<const Abstract> inputs) const;
   std::vector<Abstract> body(const PlannedNode& node, const PlannedSubgraph& graph,
@@ -75,9 +81,15 @@ class Analysis {
   const Model* model_;
   AnalysisOptions options_;
   std::unique_ptr<Plan> plan_;
+  std::shared_ptr<const std::map<std::string, Known>> known_;  // types and small constants, by name
   Forms forms_;
-  std::vector<Applied>* collecting_ = nullptr;  // inside of a composed operator
-  bool quiet_ = false;                          // while a loop is not settled
+  // The composed operator that this is inside of; what its nodes do is what it does.
+  struct Collected {
+    Situation& situation;
+    std::optional<Interval> overflow;  // of the first node that may overflow
+  };
+  Collected* collecting_ = nullptr;
+  bool quiet_ = false;  // while a loop is not settled
 };
 
 // The hull of two values of one name, as after a branch or a round of a loop.

@@ -26,6 +26,8 @@ Abstract widened(const Abstract& before, const Abstract& joined) {
     Interval& range = result.cells[c].range;
     if (range.low < old.low) range.low = widened_down(range.low, limits.low);
     if (range.high > old.high) range.high = widened_up(range.high, limits.high);
+    const bool far = range.low == limits.low || range.high == limits.high;
+    result.assumed = result.assumed || far;
   }
   return result;
 }
@@ -78,7 +80,8 @@ std::vector<Abstract> Analysis::control(Situation& s, Scope& scope, Analyzed& se
   const bool tensors = std::all_of(s.inputs.begin(), s.inputs.end(), [](const Abstract& input) {
     return input.is_tensor() || input.type.kind == ValueType::Kind::unknown;
   });
-  const bool counted = s.inputs.size() >= 2 && !node.find("num_scan_inputs") && tensors;
+  const bool counted =
+      s.inputs.size() >= 2 && node.find("body") && !node.find("num_scan_inputs") && tensors;
   return counted ? loop(s, scope, seen) : unfollowed(s, scope, seen);
 }
 

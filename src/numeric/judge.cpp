@@ -1,6 +1,7 @@
 #include "numeric/judge.h"
 
 #include <algorithm>
+#include <set>
 
 #include "graph/origin.h"
 #include "numeric/checks/check.h"
@@ -22,6 +23,9 @@ struct Found {
   std::string check;
   Interval range = Interval::no_number(false);
   std::optional<Danger> danger;
+  Remedy remedy = Remedy::none;
+  const NumericCheck* failed = nullptr;
+  Applied applied;
 };
 
 void examine(const Applied& applied, const NumericCheck& check, Found& found) {
@@ -37,6 +41,9 @@ void examine(const Applied& applied, const NumericCheck& check, Found& found) {
     found.range = danger->argument;
     found.check = check.id;
     found.danger = std::move(danger);
+    found.remedy = Remedy::argument;
+    found.failed = &check;
+    found.applied = applied;
   }
 }
 
@@ -51,27 +58,27 @@ Found examine(const Analyzed& seen) {
     for (const NumericCheck& check : numeric_checks())
       if (check.function == applied.function) examine(applied, check, found);
   }
-  const auto whole = [&](std::optional<Danger> danger, const char* id) {
-    if (!danger || found.danger) return;
+  for (const NodeCheck& check : node_checks()) {
+    if (found.danger) break;
+    found.danger = check.judge(seen);
+    if (!found.danger) continue;
     found.checked = true;
-    found.check = id;
-    found.range = danger->argument;
-    found.danger = std::move(danger);
-  };
-  whole(judge_index(seen), "lint.index");
-  whole(judge_overflow(seen), "lint.overflow");
+    found.check = check.id;
+    found.range = found.danger->argument;
+    found.remedy = check.remedy;
+  }
   return found;
 }
 
-void merge(LintNode& into, LintNode&& other) {
-  if (other.verdict == LintVerdict::warning && into.verdict != LintVerdict::warning)
-    into = std::move(other);
+void note_ranges(const Analyzed& seen, Assessment& result) {
+  for (std::size_t i = 0; i < seen.outputs.size(); ++i)
+    if (seen.outputs[i].is_tensor())
+      result.ranges[seen.node.node.outputs[i]] = {to_text(seen.outputs[i].type),
+                                                  hull_of(seen.outputs[i])};
 }
 
 class Judge {
  public:
-  explicit Judge(const Roots& roots) : roots_(&roots) {}
-
   void operator()(const Analyzed& seen) {
     const std::string name = shown_name(seen);
     if (seen.unknown && unknown_.insert(name).second)
@@ -89,42 +96,64 @@ class Judge {
       node.verdict = LintVerdict::unreachable;
       node.why = "no value gets here";
     }
-    std::set<int> depends;
-    for (const Abstract& input : seen.inputs)
-      depends.insert(input.roots.begin(), input.roots.end());
-    for (int root : depends)
-      node.cause.push_back(roots_->roots[static_cast<std::size_t>(root)].name);
+    RootSet depends, mixed;
+    for (const Abstract& input : seen.inputs) depends.add(input.roots);
+    for (const Abstract& output : seen.outputs) mixed.add(output.mixed);
+    LintSite site;
+    if (node.verdict == LintVerdict::warning)
+      site = {&seen.node,
+              seen.path,
+              {seen.inputs.begin(), seen.inputs.end()},
+              seen.outputs.empty() ? ElementType::undefined : seen.outputs[0].type.element,
+              found.remedy,
+              found.failed,
+              found.applied};
     // An operation of a framework may stand as several nodes: they share a name and a verdict.
     const auto [place, fresh] = places_.try_emplace(name, result.nodes.size());
     if (fresh) {
       result.nodes.push_back(std::move(node));
       result.roots.push_back(std::move(depends));
+      result.mixed.push_back(std::move(mixed));
+      result.sites.push_back(std::move(site));
     } else {
-      result.roots[place->second].insert(depends.begin(), depends.end());
-      merge(result.nodes[place->second], std::move(node));
+      result.roots[place->second].add(depends);
+      result.mixed[place->second].add(mixed);
+      if (!site.node || result.sites[place->second].node) return;
+      result.nodes[place->second] = std::move(node);
+      result.sites[place->second] = std::move(site);
     }
   }
 
   Assessment result;
 
  private:
-  const Roots* roots_;
   std::map<std::string, std::size_t> places_;
   std::set<std::string> unknown_;
 };
 
 }  // namespace
 
-Assessment judge(const Model& model, const Roots& roots, const Setting& setting) {
-  Judge judge(roots);
-  AnalysisOptions options;
-  options.setting = setting;
-  options.overrides = roots.overrides;
-  options.observe = [&](const Analyzed& seen) { judge(seen); };
-  Analysis analysis(model, std::move(options));
-  analysis.inputs = roots.values;
-  analysis.run();
+Assessor::Assessor(const Model& model, const Setting& setting,
+                   std::map<std::string, Interval> overrides)
+    : analysis_(model,
+                {setting, std::move(overrides), [this](const Analyzed& seen) { observe_(seen); }}) {
+}
+
+Assessment Assessor::judge(const std::map<std::string, Abstract>& values, bool keep_ranges) {
+  Judge judge;
+  observe_ = [&](const Analyzed& seen) {
+    judge(seen);
+    if (keep_ranges && seen.path.empty()) note_ranges(seen, judge.result);
+  };
+  analysis_.inputs = values;
+  analysis_.run();
   return std::move(judge.result);
+}
+
+Assessment judge(const Model& model, const Roots& roots, const Setting& setting) {
+  Assessment result = Assessor(model, setting, roots.overrides).judge(roots.values);
+  result.sites.clear();
+  return result;
 }
 
 bool is_safe(const Assessment& judgement, const std::string& name) {

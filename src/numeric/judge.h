@@ -6,17 +6,45 @@
 #include <vector>
 
 #include "numeric/analysis.h"
+#include "numeric/checks/check.h"
 #include "numeric/lint.h"
 
 namespace assay {
 
-struct Assessment {
-  std::vector<LintNode> nodes;  // in order of execution, one for each node that a check is about
-  std::vector<std::set<int>> roots;  // that each depends on
-  std::vector<std::pair<std::string, std::string>> unknown;
+// Where an unsafe operation is, and what it gets there.
+struct LintSite {
+  const PlannedNode* node = nullptr;  // none: the operation is safe
+  std::string path;                   // of the graph that it is in
+  std::vector<Abstract> inputs;
+  ElementType result = ElementType::undefined;  // the type of what it gives
+  Remedy remedy = Remedy::none;
+  const NumericCheck* check = nullptr;  // that a function's argument did not pass
+  Applied applied;                      // that function
 };
 
-// Analyses the model with these roots.
+struct Assessment {
+  std::vector<LintNode> nodes;  // in order of execution, one for each node that a check is about
+  std::vector<RootSet> roots;   // that each depends on
+  std::vector<RootSet> mixed;   // those of which one element depends on several elements
+  std::vector<LintSite> sites;
+  std::vector<std::pair<std::string, std::string>> unknown;
+  std::map<std::string, LintRange> ranges;  // of the main graph's values, if asked for
+};
+
+// Analyses one model as often as asked, with roots of the same types. Sites of its assessments
+// point into it.
+class Assessor {
+ public:
+  Assessor(const Model& model, const Setting& setting, std::map<std::string, Interval> overrides);
+  Assessment judge(const std::map<std::string, Abstract>& values, bool keep_ranges = false);
+  // Of a value by its path and name; only after an analysis.
+  ValueType type_of(const std::string& name) const { return analysis_.type_of(name); }
+
+ private:
+  std::function<void(const Analyzed&)> observe_;
+  Analysis analysis_;
+};
+
 Assessment judge(const Model& model, const Roots& roots, const Setting& setting);
 
 // Whether each node that is unsafe in `judgement` is safe in another one of the same model.

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/parallel.h"
-#include "numeric/judge.h"
+#include "numeric/half.h"
 #include "numeric/search.h"
 
 namespace assay {
@@ -20,6 +20,34 @@ class OneThread {
  private:
   int before_;
 };
+
+void name_causes(Assessment& judgement, const Roots& roots) {
+  for (std::size_t n = 0; n < judgement.nodes.size(); ++n)
+    for (int root : judgement.roots[n])
+      judgement.nodes[n].cause.push_back(roots.roots[static_cast<std::size_t>(root)].name);
+}
+
+LintResult finished(Assessment judgement, const Roots& roots) {
+  name_causes(judgement, roots);
+  LintResult result;
+  result.nodes = std::move(judgement.nodes);
+  result.unknown = std::move(judgement.unknown);
+  result.ranges = std::move(judgement.ranges);
+  result.unused = roots.unused;
+  result.checked = result.nodes.size();
+  result.warnings =
+      static_cast<std::size_t>(std::count_if(result.nodes.begin(), result.nodes.end(), is_unsafe));
+  return result;
+}
+
+// The model as it would be in another format, without a search for values and fixes: what helps is
+// to keep some operations as they are.
+LintResult lint_in_format(const Model& model, const Roots& roots, const LintOptions& options) {
+  const Retyped changed = retyped(model, *options.as, {});
+  LintResult result = finished(judge(changed.model, roots, options.setting), roots);
+  result.half = lint_as(model, roots, {*options.as, options.setting, options.seed});
+  return result;
+}
 
 }  // namespace
 
@@ -40,21 +68,14 @@ std::string_view to_text(LintVerdict verdict) {
 Result<LintResult> lint(const Model& model, const Ranges& ranges, const LintOptions& options) {
   const OneThread one;
   const Roots roots = apply_ranges(model, ranges);
-  Assessment judgement = judge(model, roots, options.setting);
+  if (options.as) return lint_in_format(model, roots, options);
   LintSearch search(model, roots, options);
+  Assessment judgement = search.assess();
   search.split(judgement);
+  search.find_rewrites(judgement);
   search.find_witnesses(judgement);
-  search.find_fixes(judgement);
-  LintResult result;
-  result.nodes = std::move(judgement.nodes);
-  result.unknown = std::move(judgement.unknown);
-  result.unused = roots.unused;
-  result.checked = result.nodes.size();
-  result.warnings = static_cast<std::size_t>(
-      std::count_if(result.nodes.begin(), result.nodes.end(), [](const LintNode& node) {
-        return node.verdict == LintVerdict::warning || node.verdict == LintVerdict::error;
-      }));
-  return result;
+  search.find_ranges(judgement);
+  return finished(std::move(judgement), roots);
 }
 
 }  // namespace assay

@@ -24,10 +24,26 @@ struct LintWitness {
   std::string result;  // "-inf in output y of log"
 };
 
-// A range of one input or parameter for which the operation is proved safe.
+// What makes the operation safe, as the analysis of the changed model or range proves: a change to
+// the model, or the widest range of one input or parameter, or either.
 struct LintFix {
-  std::string root;
+  std::string rewrite;  // "clip", "log-softmax"; empty: none was found
+  std::string text;     // "clip the input to [1e-07, 1]"
+  std::string root;     // empty: no range of any is enough
   Interval range;
+};
+
+// An operation that float32 bears, and a shorter format does not.
+struct HalfNode {
+  std::string name, op, why;
+};
+
+struct HalfResult {
+  ElementType type = ElementType::f16;
+  std::vector<HalfNode> overflow;  // what is safe, or finite, in float32, and no longer is
+  std::vector<HalfNode> flush;     // what is not 0 in float32, and now is
+  std::vector<std::string> keep;   // in float32; none of them can be left out
+  bool verified = false;           // with these, nothing fails that did not in float32
 };
 
 struct LintNode {
@@ -42,10 +58,18 @@ struct LintNode {
   std::optional<LintFix> fix;
 };
 
+// What is known of one value of the main graph.
+struct LintRange {
+  std::string type;
+  Interval range;
+};
+
 struct LintOptions {
   Setting setting;
+  std::optional<ElementType> as;  // the format that takes the place of float32
   std::uint64_t seed = 0;
-  double search_seconds = 2;  // for witnesses and fixes together; 0: none
+  double search_seconds = 1;  // for witnesses and fixes together; 0: none
+  bool keep_ranges = false;   // of all values, for a map
 };
 
 struct LintResult {
@@ -53,6 +77,8 @@ struct LintResult {
   std::size_t checked = 0, warnings = 0;
   std::vector<std::pair<std::string, std::string>> unknown;  // nodes without a rule, and why
   std::vector<std::string> unused;                           // ranges for names that do not exist
+  std::map<std::string, LintRange> ranges;                   // by value; only if asked for
+  std::optional<HalfResult> half;                            // if another format was asked for
 };
 
 Result<LintResult> lint(const Model& model, const Ranges& ranges, const LintOptions& options);

@@ -21,6 +21,7 @@ Error usage(const std::string& where, const std::string& message) {
 
 std::optional<std::optional<double>> parse_end(const Json& end) {
   if (end.is_null()) return std::optional<double>{};
+  if (end.is_boolean()) return end.get<bool>() ? 1.0 : 0.0;
   if (!end.is_number()) return std::nullopt;
   return end.get<double>();
 }
@@ -88,13 +89,17 @@ class Matcher {
  public:
   explicit Matcher(const Ranges& ranges) : ranges_(&ranges) {}
 
-  const GivenRange* find(const std::vector<Named>& names, bool parameter, bool scalar) {
+  const GivenRange* find(const std::vector<Named>& names, bool parameter, bool scalar,
+                         bool* exactly = nullptr) {
     const auto& own = parameter ? ranges_->parameters : ranges_->inputs;
     const auto& other = parameter ? ranges_->inputs : ranges_->parameters;
     for (const auto* rules : {&own, &other})
       for (const RangeRule& rule : *rules)
         for (const Named& name : names)
-          if (rule.name == name.name) return used(rule, name.index);
+          if (rule.name == name.name) {
+            if (exactly) *exactly = true;
+            return used(rule, name.index);
+          }
     if (parameter && scalar) return nullptr;
     for (const RangeRule& rule : own)
       for (const Named& name : names)
@@ -129,9 +134,23 @@ void add_root(Roots& result, const std::string& name, const ValueType& type,
     value = uniform(type, root.range);
     value.assumed = !root.given;
   }
-  value.roots = {static_cast<int>(result.roots.size())};
+  value.roots = RootSet(static_cast<int>(result.roots.size()));
   result.values[name] = std::move(value);
   result.roots.push_back(std::move(root));
+}
+
+// What an optimiser keeps for itself holds what its steps make of it, unless someone says
+// otherwise.
+void narrow_slot(Roots& result, const NamedType& input) {
+  const std::string* least = find_property(input.metadata, kOriginLeast);
+  const std::string* most = find_property(input.metadata, kOriginMost);
+  if (!least || !most) return;
+  Root& root = result.roots.back();
+  const Interval inside = meet(root.range, {std::stod(*least), std::stod(*most), false});
+  if (!inside.has_number()) return;
+  Abstract& value = result.values.at(root.name);
+  root.range = inside;
+  for (Cell& cell : value.cells) cell.range = inside;
 }
 
 void add_node_ranges(Roots& result, const Graph& graph, Matcher& matcher) {
@@ -179,11 +198,13 @@ Roots apply_ranges(const Model& model, const Ranges& ranges) {
     const bool valued = initializers.contains(input.name);
     const bool parameter = valued || is_parameter(input);
     const bool scalar = input.type.dims && input.type.dims->empty();
-    const GivenRange* given = matcher.find(names_of(input), parameter, scalar);
+    bool exactly = false;
+    const GivenRange* given = matcher.find(names_of(input), parameter, scalar, &exactly);
     const auto recorded = ranges.data.find(input.name);
     if (!given && recorded != ranges.data.end()) given = &recorded->second;
     if (!given && valued) continue;
     add_root(result, input.name, input.type, given, parameter);
+    if (!exactly) narrow_slot(result, input);
     initializers.erase(input.name);
   }
   for (const NamedTensor& one : model.graph.initializers) {

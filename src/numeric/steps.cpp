@@ -15,6 +15,20 @@ bool same(const Interval& a, const Interval& b) {
   return a.low == b.low && a.high == b.high && !a.nan && !b.nan;
 }
 
+// Everything that an operand may be: with one evaluation, a maximum is not told from the operand
+// that it is.
+using Operands = std::vector<Operand>;
+
+struct SeenStep {
+  Step::Kind kind = Step::Kind::add;
+  Operands a, b;
+};
+
+struct SeenSteps {
+  std::vector<SeenStep> steps;
+  Operands result;
+};
+
 // Writes down the steps of one evaluation on known points. Every operand must be one of the
 // numbers seen so far, or their opposite: random points do not coincide.
 class Recorder : public Watch {
@@ -24,6 +38,7 @@ class Recorder : public Watch {
   void applied(Operation, const Interval&, const Interval&, const Interval&) override {
     failed_ = true;
   }
+  void left_type(const Interval&) override { failed_ = true; }
   void compared() override { failed_ = true; }
   void added(const Interval& a, const Interval& b, const Interval& result) override {
     note(Step::Kind::add, a, b, result);
@@ -36,54 +51,82 @@ class Recorder : public Watch {
   }
   void named_constant(const Interval& value) override { constants_.push_back(value); }
 
-  std::optional<Steps> finish(const Interval& output, ElementType type) {
+  std::optional<SeenSteps> finish(const Interval& output, ElementType type) {
     if (failed_) return std::nullopt;
     const auto settled = [&](const Interval& x) {
       Array<Interval> one(Shape{1}, x);
       return settle(type, one).intervals()->front();
     };
-    if (!steps_.empty()) {
-      const bool plain = same(settled(results_.back()), output);
-      const bool turned = same(settled(-results_.back()), output);
-      if (!plain && !turned) return std::nullopt;
-      return Steps{steps_, {Operand::Kind::step, steps_.size() - 1, 0, !plain}};
-    }
-    const std::optional<Operand> result = find(output);
-    if (!result) return std::nullopt;
-    return Steps{{}, *result};
+    if (steps_.empty()) return SeenSteps{{}, find(output)};
+    const bool plain = same(settled(results_.back()), output);
+    const bool turned = same(settled(-results_.back()), output);
+    if (!plain && !turned) return std::nullopt;
+    return SeenSteps{steps_, {{Operand::Kind::step, steps_.size() - 1, 0, !plain}}};
   }
 
  private:
-  std::optional<Operand> find(const Interval& x) const {
-    for (std::size_t i = 0; i < inputs_.size(); ++i) {
-      if (same(inputs_[i], x)) return Operand{Operand::Kind::input, i, 0, false};
-      if (same(inputs_[i], -x)) return Operand{Operand::Kind::input, i, 0, true};
-    }
-    for (std::size_t i = results_.size(); i-- > 0;) {
-      if (same(results_[i], x)) return Operand{Operand::Kind::step, i, 0, false};
-      if (same(results_[i], -x)) return Operand{Operand::Kind::step, i, 0, true};
-    }
+  Operands find(const Interval& x) const {
+    Operands found;
+    const auto look_through = [&](const std::vector<Interval>& seen, Operand::Kind kind) {
+      for (std::size_t i = 0; i < seen.size(); ++i) {
+        // Of two inputs with one value, the first stands for both.
+        const bool again = kind == Operand::Kind::input &&
+                           std::any_of(seen.begin(), seen.begin() + static_cast<std::ptrdiff_t>(i),
+                                       [&](const Interval& other) { return same(other, seen[i]); });
+        if (again) continue;
+        if (same(seen[i], x)) found.push_back({kind, i, 0, false});
+        if (same(seen[i], -x)) found.push_back({kind, i, 0, true});
+      }
+    };
+    look_through(inputs_, Operand::Kind::input);
+    look_through(results_, Operand::Kind::step);
     const bool known = same(x, Interval::point(0)) ||
                        std::any_of(constants_.begin(), constants_.end(),
                                    [&](const Interval& c) { return same(c, x) || same(c, -x); });
-    if (known && x.low == x.high) return Operand{Operand::Kind::constant, 0, x.low, false};
-    return std::nullopt;
+    if (known && x.low == x.high) found.push_back({Operand::Kind::constant, 0, x.low, false});
+    return found;
   }
 
   void note(Step::Kind kind, const Interval& a, const Interval& b, const Interval& result) {
-    const std::optional<Operand> first = find(a), second = find(b);
-    if (!first || !second) {
-      failed_ = true;
-      return;
-    }
-    steps_.push_back({kind, *first, *second});
+    steps_.push_back({kind, find(a), find(b)});
+    failed_ = failed_ || steps_.back().a.empty() || steps_.back().b.empty();
     results_.push_back(result);
   }
 
   std::vector<Interval> inputs_, results_, constants_;
-  std::vector<Step> steps_;
+  std::vector<SeenStep> steps_;
   bool failed_ = false;
 };
+
+void keep_common(Operands& operands, const Operands& others) {
+  std::erase_if(operands, [&](const Operand& one) {
+    return std::find(others.begin(), others.end(), one) == others.end();
+  });
+}
+
+// What two evaluations have in common; false if they took different steps.
+bool keep_common(SeenSteps& steps, const SeenSteps& others) {
+  if (steps.steps.size() != others.steps.size()) return false;
+  for (std::size_t i = 0; i < steps.steps.size(); ++i) {
+    if (steps.steps[i].kind != others.steps[i].kind) return false;
+    keep_common(steps.steps[i].a, others.steps[i].a);
+    keep_common(steps.steps[i].b, others.steps[i].b);
+  }
+  keep_common(steps.result, others.result);
+  return true;
+}
+
+// The steps, if there is no doubt left about any operand.
+std::optional<Steps> certain(const SeenSteps& seen) {
+  Steps steps;
+  for (const SeenStep& step : seen.steps) {
+    if (step.a.size() != 1 || step.b.size() != 1) return std::nullopt;
+    steps.steps.push_back({step.kind, step.a.front(), step.b.front()});
+  }
+  if (seen.result.size() != 1) return std::nullopt;
+  steps.result = seen.result.front();
+  return steps;
+}
 
 // Random points of both signs and several sizes, exact in the type.
 std::vector<double> draw_points(ElementType type, std::size_t count, std::mt19937_64& random) {
@@ -97,8 +140,8 @@ std::vector<double> draw_points(ElementType type, std::size_t count, std::mt1993
   return points;
 }
 
-std::optional<Steps> watched(const PlannedNode& node, ElementType type,
-                             const std::vector<double>& points) {
+std::optional<SeenSteps> watched(const PlannedNode& node, ElementType type,
+                                 const std::vector<double>& points) {
   std::vector<Interval> ranges;
   for (double point : points) ranges.push_back(Interval::point(point));
   std::vector<Value> inputs;
@@ -127,16 +170,19 @@ std::optional<Steps> watched(const PlannedNode& node, ElementType type,
 
 }  // namespace
 
-std::optional<Steps> find_steps(const PlannedNode& node, ElementType type, std::size_t count) {
+std::optional<Steps> find_steps(const PlannedNode& node, ElementType type,
+                                const std::vector<std::size_t>& same_as) {
   std::mt19937_64 random(20201);
-  std::optional<Steps> found;
-  constexpr int kPoints = 4;
+  std::optional<SeenSteps> found;
+  constexpr int kPoints = 12;
   for (int i = 0; i < kPoints; ++i) {
-    const std::optional<Steps> steps = watched(node, type, draw_points(type, count, random));
-    if (!steps || (found && !(*found == *steps))) return std::nullopt;
-    found = steps;
+    std::vector<double> points = draw_points(type, same_as.size(), random);
+    for (std::size_t k = 0; k < points.size(); ++k) points[k] = points[same_as[k]];
+    std::optional<SeenSteps> steps = watched(node, type, points);
+    if (!steps || (found && !keep_common(*found, *steps))) return std::nullopt;
+    if (!found) found = std::move(steps);
   }
-  return found;
+  return certain(*found);
 }
 
 std::uint32_t follow(const Steps& steps, std::span<const Cell> inputs, Forms& forms,
@@ -164,6 +210,7 @@ std::uint32_t follow(const Steps& steps, std::span<const Cell> inputs, Forms& fo
       case Step::Kind::multiply:
         next.range = a.range * b.range;
         next.form = forms.product(a.form, b.form, next.range);
+        if (step.a == step.b) next.range.low = std::max(next.range.low, 0.0);
         break;
       case Step::Kind::larger: {
         next.range = max(a.range, b.range);

@@ -40,8 +40,9 @@ struct Steps {
 };
 
 // The steps of a node all of whose inputs and whose output have the given real type; nothing if it
-// does anything else. `count` inputs are present.
-std::optional<Steps> find_steps(const PlannedNode& node, ElementType type, std::size_t count);
+// does anything else. `same_as` has, for each input that is present, the first one with its value.
+std::optional<Steps> find_steps(const PlannedNode& node, ElementType type,
+                                const std::vector<std::size_t>& same_as);
 
 // The form of the result for inputs with these forms and ranges, in the current rounding; narrows
 // `result`.

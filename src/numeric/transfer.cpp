@@ -15,20 +15,26 @@ constexpr std::int64_t kMostFolded = 1 << 16;  // elements that are computed exa
 
 class Listener : public Watch {
  public:
-  explicit Listener(std::vector<Applied>& applied) : applied_(&applied) {}
+  explicit Listener(Situation& situation) : situation_(&situation) {}
   void applied(Operation function, const Interval& a, const Interval& b,
                const Interval& result) override {
     const Rounding& format = rounding();
-    applied_->push_back({function, a, b, result, format.largest, format.smallest_normal});
+    situation_->applied.push_back({function, a, b, result, format.largest, format.smallest_normal});
   }
   void added(const Interval&, const Interval&, const Interval&) override {}
   void multiplied(const Interval&, const Interval&, const Interval&) override {}
   void chose_larger(const Interval&, const Interval&, const Interval&) override {}
   void named_constant(const Interval&) override {}
+  void left_type(const Interval& range) override {
+    std::optional<Interval>& left = situation_->left_type;
+    left = left ? Interval{std::min(left->low, range.low), std::max(left->high, range.high),
+                           left->nan || range.nan}
+                : range;
+  }
   void compared() override {}
 
  private:
-  std::vector<Applied>* applied_;
+  Situation* situation_;
 };
 
 bool numeric(const ValueType& type) { return type.is_tensor() && has_numbers(type.element); }
@@ -82,7 +88,7 @@ std::int64_t most_cells(TensorMode mode) {
 }
 
 std::optional<std::vector<Value>> run_watched(Situation& s, std::span<const Value> inputs) {
-  Listener listener(s.applied);
+  Listener listener(s);
   const WatchScope scope(&listener);
   EvaluateOptions options;
   options.reading = Reading::interval;

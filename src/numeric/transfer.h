@@ -25,7 +25,9 @@ struct Situation {
   std::vector<ValueType> output_types;  // as inferred
   Setting setting;
   Forms& forms;
-  std::vector<Applied> applied{};  // filled in by the transfer
+  // Filled in by the transfer: what bodies applied, and a result that an integer type did not hold.
+  std::vector<Applied> applied{};
+  std::optional<Interval> left_type{};
 
   bool present(std::size_t i) const { return i < inputs.size() && inputs[i].is_tensor(); }
 };

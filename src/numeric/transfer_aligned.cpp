@@ -326,7 +326,16 @@ void Compaction::attach_forms(Abstract& output) {
     if (s_->inputs[i].type.element != output.type.element) return;
     given.push_back(i);
   }
-  const std::optional<Steps> steps = find_steps(s_->node, output.type.element, given.size());
+  std::vector<std::size_t> same_as;
+  for (std::size_t i : given) {
+    const SlotRef& own = s_->node.inputs[i];
+    std::size_t first = 0;
+    while (s_->node.inputs[given[first]].slot != own.slot ||
+           s_->node.inputs[given[first]].depth != own.depth)
+      ++first;
+    same_as.push_back(first);
+  }
+  const std::optional<Steps> steps = find_steps(s_->node, output.type.element, same_as);
   if (!steps) return;
   std::vector<std::vector<Cell>> operands;
   for (std::size_t i : given) operands.push_back(operand(i, output));
@@ -356,7 +365,7 @@ class NoGraphs : public GraphEvaluator {
     throw InexactDecision("a graph inside of a node");
   }
   Graph surroundings() const override { return {}; }
-  std::uint64_t seed() const override { return 0; }
+  std::uint64_t seed(std::optional<std::uint64_t> own) const override { return own.value_or(0); }
 };
 
 }  // namespace

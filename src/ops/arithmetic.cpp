@@ -70,11 +70,16 @@ struct Pow {
 };
 
 struct Mod {
-  bool toward_zero;
-  explicit Mod(const Call& call) : toward_zero(call.site.integer("fmod") != 0) {}
+  bool toward_zero, whole;
+  explicit Mod(const Call& call)
+      : toward_zero(call.site.integer("fmod") != 0), whole(!is_real(call.output_type(0))) {}
   template <class S>
   S operator()(S a, S b) const {
-    return toward_zero ? fmod(a, b) : floor_mod(a, b);
+    S rest = toward_zero ? fmod(a, b) : floor_mod(a, b);
+    // Whole numbers leave at most one less than a positive divisor.
+    if constexpr (std::is_same_v<S, Interval>)
+      if (whole && b.low >= 1) rest = meet(rest, {1 - b.high, b.high - 1, rest.nan});
+    return rest;
   }
 };
 

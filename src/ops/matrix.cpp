@@ -150,7 +150,14 @@ struct Gemm {
         right[k * n + i] = beta == 1 ? c[i] : constant<S>(beta) * c[i];
     }
     multiply<S>(m, n, rows, {left.data.data(), rows, 1}, {right.data.data(), n, 1}, y.data.data());
+    const bool whole = alpha == std::floor(alpha) && beta == std::floor(beta);
+    if (whole || is_real(frame.call().output_type(0))) return;
+    for (S& element : y.data) loosen(element);
   }
+
+  // Each of two fractions of an integer is cut toward zero.
+  static void loosen(Interval& x) { x = {x.low - 2, x.high + 2, x.nan}; }
+  static void loosen(Bounded& x) { x.error += 2; }
 };
 
 // Below version 7, C has the shape of the result unless `broadcast` says otherwise.

@@ -39,10 +39,10 @@ class Drawing {
 
  private:
   static std::uint64_t seed_of(const Call& call) {
-    if (!call.site.has("seed")) return call.evaluator.seed();
+    if (!call.site.has("seed")) return call.evaluator.seed(std::nullopt);
     const std::int64_t whole = call.site.integer("seed");
-    return whole != 0 ? static_cast<std::uint64_t>(whole)
-                      : std::bit_cast<std::uint64_t>(call.site.real("seed"));
+    return call.evaluator.seed(whole != 0 ? static_cast<std::uint64_t>(whole)
+                                          : std::bit_cast<std::uint64_t>(call.site.real("seed")));
   }
 
   std::mt19937_64 engine_;

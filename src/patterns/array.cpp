@@ -7,6 +7,7 @@
 
 #include "base/parallel.h"
 #include "patterns/arithmetic.h"
+#include "scalar/watch.h"
 #include "tensor/convert.h"
 
 namespace assay {
@@ -23,10 +24,11 @@ double rounding_step(double rounded, double value) {
 // The whole numbers of an interval, inside the type or, where it may wrap, all of the type.
 Interval settle_integer(ElementType type, Interval range) {
   const Interval whole = whole_range(type);
-  if (range.nan) return whole;
   const Interval inner{std::ceil(range.low), std::floor(range.high), false};
-  if (inner.low < whole.low || inner.high > whole.high || !(inner.low <= inner.high)) return whole;
-  return inner;
+  const bool held = !range.nan && inner.low >= whole.low && inner.high <= whole.high;
+  if (held && inner.low <= inner.high) return inner;
+  if (Watch* seen = watch(); seen && !held) seen->left_type(range);
+  return whole;
 }
 
 // The distance of a number of the format to its neighbors (to the farther one at powers of two).
@@ -176,7 +178,15 @@ void load(const Value& value, std::int64_t begin, std::int64_t end, Interval* ou
   }
   std::vector<double> values(static_cast<std::size_t>(end - begin));
   to_doubles(value.tensor(), begin, end, values.data());
-  for (std::size_t i = 0; i < values.size(); ++i) out[i] = Interval::point(values[i]);
+  const bool integer = is_integer(value.type());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    out[i] = Interval::point(values[i]);
+    // A double stands for several of the largest integers.
+    if (integer && std::fabs(values[i]) >= 0x1p53)
+      out[i] =
+          meet({std::nextafter(values[i], -kInfinity), std::nextafter(values[i], kInfinity), false},
+               whole_range(value.type()));
+  }
 }
 
 template <class S>

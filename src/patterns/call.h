@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -66,7 +67,8 @@ class GraphEvaluator {
   // The graph in which the running node stands, up to that node: its initializers, and its nodes
   // with the version of each operator filled in. Empty for a node by itself.
   virtual Graph surroundings() const = 0;
-  virtual std::uint64_t seed() const = 0;  // of Random operators without a seed of their own
+  // Of a random node; `own` is what its attributes say.
+  virtual std::uint64_t seed(std::optional<std::uint64_t> own) const = 0;
 };
 
 struct Call {

@@ -127,6 +127,7 @@ bool recording_moves() { return recorder != nullptr; }
 Value any_of(const Call& call, const std::vector<std::size_t>& inputs, ElementType type,
              const Shape& shape) {
   if (recorder) return recorder->any_of(call, inputs, type, shape);
+  if (!has_numbers(type)) throw InexactDecision("elements without a range are chosen by a range");
   Interval all = Interval::no_number(false);
   for (std::size_t i : inputs)
     for (const Interval& range : load<Interval>(call.input(i)).data) all = hull(all, range);

@@ -55,8 +55,9 @@ class SarifWriter {
     }
     const std::string detail = text_in(finding, "detail");
     if (!detail.empty()) message += ": " + one_line(detail);
-    Json result = result_of(fmt::format("{}/{}", kind, verdict), described(kind, verdict),
-                            level_of(verdict), message);
+    const bool named = finding.contains("rule");  // a check that has a name of its own
+    Json result = result_of(named ? text_in(finding, "rule") : fmt::format("{}/{}", kind, verdict),
+                            named ? kind : described(kind, verdict), level_of(verdict), message);
     if (!node.empty()) {
       result["locations"][0]["logicalLocations"] = {
           {{"name", node}, {"fullyQualifiedName", node}, {"kind", "object"}}};

@@ -19,6 +19,8 @@ class Watch {
   virtual void multiplied(const Interval& a, const Interval& b, const Interval& result) = 0;
   virtual void chose_larger(const Interval& a, const Interval& b, const Interval& result) = 0;
   virtual void named_constant(const Interval& value) = 0;
+  // A result that its integer type does not hold all of.
+  virtual void left_type(const Interval& range) = 0;
   // Or rounded to whole numbers, taken the size of, joined.
   virtual void compared() = 0;
 };

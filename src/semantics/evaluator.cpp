@@ -67,6 +67,13 @@ Result<std::vector<Value>> Evaluator::run(std::span<const Value> inputs,
   return result;
 }
 
+Result<std::vector<Value>> evaluate_alone(const PlannedNode& node, std::span<const Value> inputs,
+                                          const EvaluateOptions& options) {
+  RunMemory memory;
+  Run run(options, memory);
+  return guarded(run, [&] { return run.run_single(node, inputs); });
+}
+
 std::vector<Value> evaluate_planned(const PlannedNode& node, std::span<const Value> inputs,
                                     const EvaluateOptions& options) {
   RunMemory memory;

@@ -33,6 +33,7 @@ struct Evaluated {
 struct EvaluateOptions {
   Reading reading = Reading::value;
   std::uint64_t seed = 0;
+  bool redraw = false;  // seeds that nodes have of their own are not read
   // Values recorded elsewhere, by name ("x", "loop/body/x#3"): they stand in for nodes that the
   // catalogue does not know.
   const std::map<std::string, Tensor>* recorded = nullptr;
@@ -76,7 +77,10 @@ Result<std::vector<Value>> evaluate_node(const Node& node, int opset, std::span<
                                          Reading reading, Composition rewrite = nullptr,
                                          std::uint64_t seed = 0, bool* unknown = nullptr);
 
-// One node of a plan by itself. Throws EvaluationError and MemoryLimitError.
+// One node of a plan by itself.
+Result<std::vector<Value>> evaluate_alone(const PlannedNode& node, std::span<const Value> inputs,
+                                          const EvaluateOptions& options);
+// The same; throws EvaluationError and MemoryLimitError.
 std::vector<Value> evaluate_planned(const PlannedNode& node, std::span<const Value> inputs,
                                     const EvaluateOptions& options);
 

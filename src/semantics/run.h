@@ -27,7 +27,9 @@ class Run : public GraphEvaluator {
   std::vector<Value> run_function(const Call& caller, const Graph& body,
                                   std::span<const Value> inputs) override;
   Graph surroundings() const override;
-  std::uint64_t seed() const override { return options_.seed + node_count_; }
+  std::uint64_t seed(std::optional<std::uint64_t> own) const override {
+    return own && !options_.redraw ? *own : options_.seed + node_count_;
+  }
 
  private:
   // Values of the slots of a running plan, and of the scopes around it.

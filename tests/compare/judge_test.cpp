@@ -190,14 +190,18 @@ TEST(Judge, ARecurrentLayerIsJudgedStepByStep) {
   EXPECT_EQ(judge_node(layer, inputs, wrong).verdict, Verdict::defect);
 }
 
-TEST(Judge, WhatChanceMadeIsNotJudged) {
+TEST(Judge, WhatChanceMadeIsHeldAgainstNoOtherDraw) {
   const std::vector<Value> inputs = {floats({0.5, 0.5, 0.5, 0.5})};
   Node drawn = make_node("RandomUniformLike", {"X0"}, {"Y"});
   drawn.attributes.push_back(attribute("seed", 1.0));
   const auto evaluator = make_evaluator({drawn}, inputs);
   const auto judged = judge(*evaluator, inputs, {{"Y", floats({0.1, 0.2, 0.3, 0.4})}}, 1);
   ASSERT_TRUE(judged);
-  EXPECT_TRUE(judged->empty());
+  ASSERT_EQ(judged->size(), 1U);
+  EXPECT_EQ(judged->front().verdict, Verdict::precision);
+  const auto outside = judge(*evaluator, inputs, {{"Y", floats({0.1, 0.2, 1.5, 0.4})}}, 1);
+  ASSERT_TRUE(outside);
+  EXPECT_EQ(outside->front().verdict, Verdict::defect);
   const auto spreads = rounding_spread(*evaluator, inputs, 1);
   ASSERT_TRUE(spreads);
   EXPECT_EQ(spreads->front().excess(floats({0.1, 0.2, 0.3, 0.4})), 0);

@@ -1,39 +1,8 @@
 // Bugs that people really write, each with its repaired twin.
-#include "numeric/lint.h"
-
-#include <gtest/gtest.h>
-
-#include "semantics/models.h"
+#include "numeric/linted.h"
 
 namespace assay {
 namespace {
-
-Ranges inputs(std::vector<std::pair<std::string, std::pair<double, double>>> given) {
-  Ranges result;
-  for (const auto& [name, range] : given)
-    result.inputs.push_back({name, {{range.first, range.second}}});
-  return result;
-}
-
-LintResult run(const Model& m, const Ranges& given = {}, double seconds = 0) {
-  LintOptions options;
-  options.search_seconds = seconds;
-  const Result<LintResult> result = lint(m, given, options);
-  EXPECT_TRUE(result.has_value());
-  return *result;
-}
-
-// The node that makes `value`.
-LintVerdict verdict(const LintResult& result, const std::string& value) {
-  for (const LintNode& found : result.nodes)
-    if (found.name == "make_" + value) return found.verdict;
-  ADD_FAILURE() << value << " was not checked";
-  return LintVerdict::unreachable;
-}
-
-NamedTensor scalar(std::string name, double value) {
-  return {std::move(name), make_scalar(ElementType::f32, value), {}, {}};
-}
 
 TEST(Lint, LogOfASoftmax) {
   const auto loss = [](const char* first, std::vector<Node> rest) {

@@ -75,7 +75,6 @@ def test_version(assay: Assay) -> None:
         ("convert", "a.onnx"),
         ("completion", "tcsh"),
         ("ops", "NoSuchOperator"),
-        ("validate", "model.keras"),
     ],
 )
 def test_wrong_usage_is_one_line_and_exit_2(assay: Assay, arguments: tuple[str, ...]) -> None:

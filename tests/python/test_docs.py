@@ -18,6 +18,12 @@ def test_the_tutorial_runs(tmp_path: Path) -> None:
     assert list(failures(page, tmp_path)) == []
 
 
+def test_the_page_on_lint_runs(tmp_path: Path) -> None:
+    page = ROOT / "docs" / "lint.md"
+    assert len(commands(page)) > 3
+    assert list(failures(page, tmp_path)) == []
+
+
 def test_the_tutorial_finds_the_nan(tmp_path: Path) -> None:
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     run("python examples/make.py models", tmp_path)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +12,8 @@ import pytest
 from conftest import Assay
 from models import constant, model_of, save, value
 from onnx import helper
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture
@@ -103,3 +107,62 @@ def test_names_ranges_for_nobody(assay: Assay, rectangle: Path, tmp_path: Path) 
     done = assay("lint", rectangle, "--ranges", given, "--json")
     assert done.code == 0
     assert done.document["unused_ranges"] == ["nobody"]
+
+
+@pytest.fixture
+def loss(tmp_path: Path) -> tuple[Path, Path]:
+    """Make the loss of the documentation, and its ranges."""
+    subprocess.run([sys.executable, ROOT / "examples" / "make.py", tmp_path], check=True)
+    return tmp_path / "cross_entropy.onnx", tmp_path / "cross_entropy.json"
+
+
+def test_rewrites_what_is_written_by_hand(assay: Assay, loss: tuple[Path, Path]) -> None:
+    model, given = loss
+    done = assay("lint", model, "--ranges", given, "--search", 20, "--json")
+    assert done.code == 1
+    assert [node["name"] for node in done.document["nodes"]] == ["exp", "probabilities", "log"]
+    for node in done.document["nodes"]:
+        assert node["verdict"] == "error"
+        assert node["check"] == "lint.softmax"
+        assert node["fix"]["rewrite"] == "log-softmax"
+
+
+def test_reports_are_pages_and_sarif(assay: Assay, loss: tuple[Path, Path], tmp_path: Path) -> None:
+    model, given = loss
+    page, sarif = tmp_path / "lint.html", tmp_path / "lint.sarif"
+    done = assay("lint", model, "--ranges", given, "--report", page, "--report", sarif)
+    assert done.code == 1
+    [run] = json.loads(sarif.read_text())["runs"]
+    assert {result["ruleId"] for result in run["results"]} == {"lint.softmax"}
+    assert {result["level"] for result in run["results"]} == {"error"}
+    assert '"name":"log","op":"Log"' in page.read_text()
+    assert '"min":' in page.read_text()
+    refused = assay("lint", model, "--report", tmp_path / "lint.txt")
+    assert refused.code == 2
+
+
+def test_shorter_formats(assay: Assay, tmp_path: Path) -> None:
+    node = helper.make_node
+    nodes = [
+        node("Mul", ["x", "x"], ["xx"], name="square"),
+        node("Add", ["xx", "tiny"], ["t"], name="guard"),
+        node("Sqrt", ["t"], ["y"], name="root"),
+    ]
+    tiny = constant("tiny", 1e-12, np.float32)
+    model = save(model_of(nodes, [value("x")], [value("y")], [tiny]), tmp_path)
+    given = ranges(tmp_path, x=[0, 1000])
+    done = assay("lint", model, "--ranges", given, "--as", "f16", "--json")
+    report = done.document["as"]
+    assert report["type"] == "f16"
+    assert report["overflow"][0]["name"] == "square"
+    assert [row["name"] for row in report["flush"]] == ["tiny"]
+    assert report["keep"] == ["guard", "root", "square"]
+    assert report["verified"]
+    assert (
+        assay("lint", model, "--ranges", given, "--as", "bf16", "--json").document["as"]["keep"]
+        == []
+    )
+    np.savez(tmp_path / "data.npz", x=np.full(2, 500, np.float32))
+    seen = assay("run", model, "--inputs", tmp_path / "data.npz", "--as", "f16", "--json")
+    assert seen.code == 1
+    assert seen.document["as"]["keep"] == ["guard", "root", "square"]

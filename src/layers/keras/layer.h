@@ -54,6 +54,7 @@ struct Layer {
   bool indices = false;                          // its input is of another type than its weights
   int since = 2;                                 // the first Keras that has it
   int outputs = 1;                               // most that it has
+  bool draws = false;                            // random in training
   Masks masks = Masks::end;
   std::vector<Variant> variants = {};  // beyond those of the operators in its body
 };

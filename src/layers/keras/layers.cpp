@@ -146,6 +146,7 @@ struct Table {
       }
       entry.op.require = require;
       entry.op.meaning = function(build);
+      if (layer.draws) entry.op.meaning.pattern = Pattern::random;
       entry.op.variants = layer.variants;
       fill_schemas(layer, entry);
       ASSAY_CHECK(places.emplace(layer.name, i).second);

@@ -144,8 +144,7 @@ std::string group_normalization(Body& l) {
   const std::string x = l.reshaped(l.x, split), axes = l.b.integers(others);
   const std::string centered = l("Sub", {x, l("ReduceMean", {x, axes})});
   const std::string variance = l("ReduceMean", {l("Mul", {centered, centered}), axes});
-  const std::string width = l("Sqrt", {l("Add", {variance, l.number(l.site.real("epsilon"))})});
-  std::string y = l("Div", {centered, width});
+  std::string y = l("Div", {centered, width(l, variance)});
   const std::string gamma = l.weight("gamma"), beta = l.weight("beta");
   if (!gamma.empty()) y = l("Mul", {y, l.reshaped(gamma, along)});
   if (!beta.empty()) y = l("Add", {y, l.reshaped(beta, along)});
@@ -198,9 +197,8 @@ std::vector<Layer> norm_layers() {
        .require = require_axes,
        .build =
            [](Body& l) {
-             const std::string square =
-                 l("Add", {mean_square(l, l.x), l.number(l.site.real("epsilon"))});
-             return l("Mul", {l("Div", {l.x, l("Sqrt", {square})}), along_axes(l, "scale")});
+             return l("Mul",
+                      {l("Div", {l.x, width(l, mean_square(l, l.x))}), along_axes(l, "scale")});
            },
        .since = 3},
       {.name = "UnitNormalization",

@@ -1,32 +1,91 @@
-// Layers that are random while a network is trained, and do nothing when it predicts.
+// Layers that draw while a network is trained, and do nothing when it predicts.
+#include <cmath>
+
 #include "layers/keras/body.h"
 #include "layers/keras/layers.h"
 
 namespace assay::keras {
 namespace {
 
-Layer idle(std::string_view name, std::string_view summary, Argument argument, int spatial = 0) {
-  return {.name = name,
-          .summary = summary,
-          .arguments = {std::move(argument)},
-          .spatial = spatial,
-          .require = spatial ? require_spatial : nullptr,
-          .build = [](Body& l) { return l("Identity", {l.x}); },
-          .masks = Masks::pass};
+double rate_of(const Body& l) { return l.site.real("rate"); }
+
+std::string dropped(Body& l, const std::string& value) {
+  const Tensor yes = make_scalar(ElementType::boolean, 1);
+  return l("Dropout", {value, l.number(rate_of(l)), l.b.constant(yes)});
 }
 
-Argument rate() { return {"rate", Role::ratio}; }
+std::string noise(Body& l) { return l("RandomNormalLike", {l.x}); }
+
+// A number in the shape of a value.
+std::string filled(Body& l, const std::string& like, double number) {
+  const std::vector<double> one = {number};
+  return l("ConstantOfShape", {l("Shape", {like})},
+           {attribute("value", make_tensor(l.type(), {1}, one))});
+}
+
+// One draw for each channel of each example.
+std::string dropped_channels(Body& l) {
+  const std::string channels = l("ReduceMax", {l.x, l.b.integers(spatial_axes(l.site))});
+  return l("Mul", {l.x, dropped(l, filled(l, channels, 1))});
+}
+
+// What is dropped becomes the limit of SELU, and all is scaled so that mean and variance stay.
+std::string alpha_dropout(Body& l) {
+  constexpr double kLimit = -1.0507009873554805 * 1.6732632423543772;
+  const double rate = rate_of(l), kept = 1 - rate;
+  const double scale = 1 / std::sqrt(kept * (1 + rate * kLimit * kLimit));
+  const std::string survives =
+      l("Cast", {l("Bernoulli", {filled(l, l.x, kept)})},
+        {attribute("to", static_cast<std::int64_t>(ElementType::boolean))});
+  const std::string value = l("Where", {survives, l.x, l.number(kLimit)});
+  return l("Add", {l("Mul", {value, l.number(scale)}), l.number(-scale * kLimit * rate)});
+}
+
+template <std::string (*Draw)(Body&)>
+std::string in_training(Body& l) {
+  return flag(l.site, "training") ? Draw(l) : l("Identity", {l.x});
+}
+
+std::string drop(Body& l) { return dropped(l, l.x); }
+
+std::string add_noise(Body& l) {
+  return l("Add", {l.x, l("Mul", {noise(l), l.number(l.site.real("stddev"))})});
+}
+
+std::string scale_by_noise(Body& l) {
+  const double deviation = std::sqrt(rate_of(l) / (1 - rate_of(l)));
+  const std::string factor = l("Add", {l("Mul", {noise(l), l.number(deviation)}), l.number(1)});
+  return l("Mul", {l.x, factor});
+}
+
+Layer drawing(std::string_view name, std::string_view summary, std::string (*build)(Body&),
+              Argument argument = {"rate", Role::ratio}, int spatial = 0) {
+  return {.name = name,
+          .summary = summary,
+          .arguments = {std::move(argument), flag_argument("training", false)},
+          .spatial = spatial,
+          .require = spatial ? require_spatial : nullptr,
+          .build = build,
+          .draws = true,
+          .masks = Masks::pass};
+}
 
 }  // namespace
 
 std::vector<Layer> random_layers() {
-  return {idle("Dropout", "Drops elements in training.", rate()),
-          idle("AlphaDropout", "Drops elements in training, and keeps mean and variance.", rate()),
-          idle("GaussianDropout", "Scales elements by noise in training.", rate()),
-          idle("GaussianNoise", "Adds noise in training.", {"stddev", Role::factor}),
-          idle("SpatialDropout1D", "Drops channels in training.", rate(), 1),
-          idle("SpatialDropout2D", "Drops channels in training.", rate(), 2),
-          idle("SpatialDropout3D", "Drops channels in training.", rate(), 3)};
+  return {drawing("Dropout", "In training, zeros with probability `rate`; the others grow.",
+                  in_training<drop>),
+          drawing("AlphaDropout", "Drops elements in training, and keeps mean and variance.",
+                  in_training<alpha_dropout>),
+          drawing("GaussianDropout", "In training, x · (1 + noise).", in_training<scale_by_noise>),
+          drawing("GaussianNoise", "In training, x + noise.", in_training<add_noise>,
+                  {"stddev", Role::factor}),
+          drawing("SpatialDropout1D", "Drops channels in training.", in_training<dropped_channels>,
+                  {"rate", Role::ratio}, 1),
+          drawing("SpatialDropout2D", "Drops channels in training.", in_training<dropped_channels>,
+                  {"rate", Role::ratio}, 2),
+          drawing("SpatialDropout3D", "Drops channels in training.", in_training<dropped_channels>,
+                  {"rate", Role::ratio}, 3)};
 }
 
 }  // namespace assay::keras

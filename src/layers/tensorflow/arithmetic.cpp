@@ -36,10 +36,9 @@ std::string wrong_side(Builder& b, const std::string& rest) {
 }
 
 void floor_div(Builder& b) {
-  const std::string quotient = b("Div", {b.input(0), b.input(1)});
-  if (is_real(type_of(b))) return b.output(0, b("Floor", {quotient}));
-  const std::string rest = b("Sub", {b.input(0), b("Mul", {quotient, b.input(1)})});
-  b.output(0, b("Sub", {quotient, to_type(b, wrong_side(b, rest), "T")}));
+  if (is_real(type_of(b))) return b.output(0, b("Floor", {b("Div", {b.input(0), b.input(1)})}));
+  const std::string rest = b("Mod", {b.input(0), b.input(1)});
+  b.output(0, b("Div", {b("Sub", {b.input(0), rest}), b.input(1)}));
 }
 
 void floor_mod(Builder& b) {

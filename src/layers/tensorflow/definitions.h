@@ -25,12 +25,19 @@ enum class Part : std::uint8_t {
   control,    // Switch, Merge and the nodes of loops
 };
 
+// What a variable that an optimiser keeps for itself holds, whatever the gradients are.
+struct SlotRange {
+  std::size_t input;
+  double least, most;
+};
+
 struct Definition {
   std::string_view op;
   Composition body = nullptr;
   int outputs = 1;
   std::string_view outputs_attribute = "";  // how many more outputs there are: a number, or a list
   Part part = Part::value;
+  std::span<const SlotRange> slots = {};
 };
 
 // Thrown by a body for a node that it cannot express, with the reason: the node is then unknown.

@@ -82,6 +82,21 @@ void Emitter::emit_input(std::size_t node, const std::string& part) {
       {def.name, with_named_extents(type_of_input(def), def.name), {}, origin_of(def, part)});
 }
 
+// Mean squares are not negative, and powers of a decay are below 1.
+void Emitter::note_slots(const WiredNode& node) {
+  for (const SlotRange& slot : node.definition->slots) {
+    if (slot.input >= node.inputs.size()) continue;
+    const std::size_t root = wiring_.root_of(node.inputs[slot.input]).node;
+    if (root == kNowhere || wiring_[root].part() != Part::parameter) continue;
+    const std::string& name = wiring_[root].def->name;
+    for (NamedType& input : model_.graph.inputs) {
+      if (input.name != name || find_property(input.metadata, kOriginLeast)) continue;
+      input.metadata.emplace_back(kOriginLeast, fmt::format("{}", slot.least));
+      input.metadata.emplace_back(kOriginMost, fmt::format("{}", slot.most));
+    }
+  }
+}
+
 // The standard has a default where it is a constant; anything else is passed on.
 void Emitter::emit_default(std::size_t node, Scope& scope) {
   const WiredNode& wired = wiring_[node];

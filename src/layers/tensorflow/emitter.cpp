@@ -151,6 +151,7 @@ void Emitter::emit_value(std::size_t node, Scope& scope) {
     }
     splice({shown.name, shown.op, shown.name + scope.suffix, shown.inputs, shown.outputs},
            std::move(body), *scope.graph);
+    note_slots(wired);
   } catch (const NotDefined& reason) {
     ++unresolved_;
     emit_unknown(node, scope, reason.what());

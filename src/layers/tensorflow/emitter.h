@@ -38,6 +38,7 @@ class Emitter {
  private:
   void emit(std::size_t node, Scope& scope);
   void emit_value(std::size_t node, Scope& scope);
+  void note_slots(const WiredNode& node);
   void emit_constant(std::size_t node, Scope& scope);
   void emit_unknown(std::size_t node, Scope& scope, const std::string& reason);
 

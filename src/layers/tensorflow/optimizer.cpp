@@ -18,6 +18,12 @@ std::string towards(Builder& b, const std::string& old, const std::string& fresh
   return b("Add", {old, scaled(b, b("Sub", {fresh, old}), without(b, share))});
 }
 
+// old * share + fresh * (1 - share), which is not negative where both are not
+std::string blended(Builder& b, const std::string& old, const std::string& fresh,
+                    const std::string& share) {
+  return b("Add", {scaled(b, old, share), scaled(b, fresh, without(b, share))});
+}
+
 // (var, rate, gradient)
 void gradient_descent(Builder& b) {
   b.output(0, b("Sub", {b.input(0), scaled(b, b.input(1), b.input(2))}));
@@ -49,7 +55,7 @@ void adam(Builder& b) {
   const std::string fair = b("Sqrt", {without(b, b.input(4))});
   const std::string rate = b("Div", {scaled(b, b.input(5), fair), without(b, b.input(3))});
   const std::string m = towards(b, b.input(1), gradient, beta);
-  const std::string v = towards(b, b.input(2), square(b, gradient), b.input(7));
+  const std::string v = blended(b, b.input(2), square(b, gradient), b.input(7));
   const std::string size = b("Add", {b("Sqrt", {v}), b.input(8)});
   std::string way = m;
   if (b.site().integer("use_nesterov")) {
@@ -68,7 +74,7 @@ void rms_step(Builder& b, std::size_t first, const std::string& mean, const std:
 
 // (var, mean square, momentum, rate, rho, momentum's share, epsilon, gradient)
 void rms_prop(Builder& b) {
-  const std::string mean = towards(b, b.input(1), square(b, b.input(7)), b.input(4));
+  const std::string mean = blended(b, b.input(1), square(b, b.input(7)), b.input(4));
   rms_step(b, 2, mean, b.input(7));
 }
 
@@ -91,40 +97,47 @@ void adagrad(Builder& b) {
 // (var, sum, sum of updates, rate, rho, epsilon, gradient)
 void adadelta(Builder& b) {
   const std::string epsilon = b.input(5), gradient = b.input(6);
-  const std::string sum = towards(b, b.input(1), square(b, gradient), b.input(4));
+  const std::string sum = blended(b, b.input(1), square(b, gradient), b.input(4));
   const std::string top = b("Sqrt", {b("Add", {b.input(2), epsilon})});
   const std::string bottom = b("Sqrt", {b("Add", {sum, epsilon})});
   const std::string update = scaled(b, b("Div", {top, bottom}), gradient);
   b.output(0, b("Sub", {b.input(0), scaled(b, update, b.input(3))}));
 }
 
+constexpr double kLargest = 3.4028234663852886e38;
+constexpr double kBelowOne = 0.9999999;  // powers of a decay; 1 stands for no step at all
+constexpr SlotRange kAdamSlots[] = {{2, 0, kLargest}, {3, 0, kBelowOne}, {4, 0, kBelowOne}};
+constexpr SlotRange kSecondSlot[] = {{1, 0, kLargest}};
+constexpr SlotRange kAdadeltaSlots[] = {{1, 0, kLargest}, {2, 0, kLargest}};
+
 struct Row {
   std::string_view op;
   Composition body;
+  std::span<const SlotRange> slots = {};
 };
 constexpr Row kRows[] = {
-    {"ApplyAdadelta", adadelta},
-    {"ApplyAdagrad", adagrad},
-    {"ApplyAdam", adam},
+    {"ApplyAdadelta", adadelta, kAdadeltaSlots},
+    {"ApplyAdagrad", adagrad, kSecondSlot},
+    {"ApplyAdam", adam, kAdamSlots},
     {"ApplyCenteredRMSProp", centered_rms_prop},
     {"ApplyGradientDescent", gradient_descent},
     {"ApplyMomentum", momentum},
-    {"ApplyRMSProp", rms_prop},
-    {"ResourceApplyAdadelta", adadelta},
-    {"ResourceApplyAdagrad", adagrad},
-    {"ResourceApplyAdam", adam},
+    {"ApplyRMSProp", rms_prop, kSecondSlot},
+    {"ResourceApplyAdadelta", adadelta, kAdadeltaSlots},
+    {"ResourceApplyAdagrad", adagrad, kSecondSlot},
+    {"ResourceApplyAdam", adam, kAdamSlots},
     {"ResourceApplyCenteredRMSProp", centered_rms_prop},
     {"ResourceApplyGradientDescent", gradient_descent},
     {"ResourceApplyKerasMomentum", keras_momentum},
     {"ResourceApplyMomentum", momentum},
-    {"ResourceApplyRMSProp", rms_prop},
+    {"ResourceApplyRMSProp", rms_prop, kSecondSlot},
 };
 
 }  // namespace
 
 std::vector<Definition> optimizer_definitions() {
   std::vector<Definition> all;
-  for (const Row& row : kRows) all.push_back({row.op, row.body});
+  for (const Row& row : kRows) all.push_back({row.op, row.body, 1, "", Part::value, row.slots});
   return all;
 }
 

@@ -17,6 +17,15 @@ struct Danger {
   bool certain = false;  // every argument is unsafe
 };
 
+// What may be done before an operation so that it passes its check.
+enum class Remedy : std::uint8_t {
+  none,
+  argument,    // the argument of the function is kept in its domain
+  conversion,  // what is converted is kept in the other type
+  index,       // the indices are kept in their tensor
+  size,        // the operands are kept small
+};
+
 struct NumericCheck {
   std::string_view id;  // "lint.log"
   Operation function;   // that it is about

@@ -1,9 +1,10 @@
+#include <algorithm>
 #include <array>
 
 #include <fmt/format.h>
 
 #include "numeric/abstract.h"
-#include "numeric/checks/check.h"
+#include "numeric/checks/node_checks.h"
 
 namespace assay {
 
@@ -12,6 +13,21 @@ std::span<const NumericCheck> numeric_checks() {
       kAcosCheck,  kAcoshCheck, kAsinCheck,  kAtanhCheck, kCoshCheck, kDivideCheck, kExpCheck,
       kExpm1Check, kLogCheck,   kLog1pCheck, kPowCheck,   kSinhCheck, kSqrtCheck};
   return kChecks;
+}
+
+std::span<const NodeCheck> node_checks() {
+  static constexpr std::array kChecks = {NodeCheck{"lint.index", judge_index, Remedy::index},
+                                         NodeCheck{"lint.empty", judge_empty, Remedy::none},
+                                         NodeCheck{"lint.cast", judge_cast, Remedy::conversion},
+                                         NodeCheck{"lint.integers", judge_integers, Remedy::size},
+                                         NodeCheck{"lint.overflow", judge_overflow, Remedy::size},
+                                         NodeCheck{"lint.nan", judge_nan, Remedy::none}};
+  return kChecks;
+}
+
+bool operands_assumed(const Analyzed& seen) {
+  return std::any_of(seen.inputs.begin(), seen.inputs.end(),
+                     [](const Abstract& input) { return input.assumed; });
 }
 
 std::optional<Danger> danger_if(const Interval& argument, const Interval& unsafe,
