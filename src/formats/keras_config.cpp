@@ -53,7 +53,7 @@ bool is_silent(std::string_view key) {
          std::ranges::find(kSilentKeys, key) != std::end(kSilentKeys);
 }
 
-// Of those, the ones that decide how it computes that: a backend is told.
+// Of those, the ones that decide how it computes that: a backend is told, in the node's metadata.
 constexpr std::string_view kMannerKeys[] = {"unroll", "stateful", "implementation", "dropout",
                                             "recurrent_dropout"};
 
@@ -154,7 +154,7 @@ void read_argument(const keras::Layer& layer, std::string_view key, Element valu
   const auto argument = std::ranges::find(layer.arguments, key, &keras::Argument::name);
   if (argument == layer.arguments.end()) {
     if (is_manner(key))
-      node.metadata.emplace_back(kMannerPrefix + std::string(key), simdjson::minify(value));
+      node.metadata.emplace_back(fmt::format("keras.{}", key), simdjson::minify(value));
     // Python's None is what a later Keras writes for an argument that it does not use.
     if (is_silent(key) || value.is_null()) return;
     node.attributes.push_back({std::string(key), simdjson::minify(value), {}, {}});

@@ -16,9 +16,6 @@ Node read_layer(std::string_view class_name, std::string name, simdjson::dom::el
 // An option of a call, as an argument of the layer that is called.
 void read_option(std::string_view name, simdjson::dom::element value, Node& node);
 
-// Before the names of arguments in a node's metadata that only decide how a layer computes.
-inline const std::string kMannerPrefix = "keras.";
-
 // A nested list of numbers; throws FormatError where its rows are of different lengths.
 Tensor read_tensor(simdjson::dom::element value);
 

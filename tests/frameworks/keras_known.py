@@ -66,8 +66,8 @@ class Network:
             (folder / "models.jsonl").write_text(self.line() + "\n")
             return [f"{folder / 'models.jsonl'}#model"]
         (folder / "model.json").write_text(self.config())
-        np.save(folder / "x.npy", self.x.astype(np.float32))
-        return [str(folder / "model.json"), "--data", str(folder / "x.npy")]
+        np.savez(folder / "x.npz", x=self.x.astype(np.float32))
+        return [str(folder / "model.json"), "--data", str(folder / "x.npz"), "--random"]
 
 
 @dataclass
@@ -270,11 +270,7 @@ INVALID = {
         refused=("keras2-tensorflow", "keras2-cntk"),
     ),
     "a negative epsilon": Invalid(
-        Network(
-            np.ones((1, 4)),
-            [("BatchNormalization", {"epsilon": -2.0})],
-            {0: [np.full(4, number) for number in (1.0, 0.0, 0.0, 1.0)]},
-        ),
+        Network(np.ones((1, 4)), [("BatchNormalization", {"epsilon": -2.0})], single=True),
         accepted=("keras2-tensorflow", "keras2-cntk", "tfkeras-2.4"),
         refused=("keras2-theano",),
     ),

@@ -161,6 +161,13 @@ std::vector<Argument> arguments(std::vector<Argument> own = {}) {
 
 void require_axes(Check& c) { c.axes("axis", "x"); }
 
+// A radicand below zero is what a negative epsilon makes.
+void require_normalization(Check& c) {
+  require_axes(c);
+  const double epsilon = c.site.real("epsilon");
+  c.argument(epsilon >= 0, "not-negative", "epsilon not below 0", fmt::format("{}", epsilon));
+}
+
 }  // namespace
 
 std::vector<Layer> norm_layers() {
@@ -170,7 +177,7 @@ std::vector<Layer> norm_layers() {
                   "training has found.",
        .arguments = arguments(),
        .weights = batch_weights,
-       .require = require_axes,
+       .require = require_normalization,
        .build = batch_normalization,
        .variants = {{"epsilon-outside-the-root", Variant::Kind::defect, "Keras 2.1 on CNTK",
                      reading<epsilon_outside_the_root>}}},
@@ -178,7 +185,7 @@ std::vector<Layer> norm_layers() {
        .summary = "(x − mean) / √(variance + ε) · gamma + beta, of each row along some axes.",
        .arguments = arguments({flag_argument("rms_scaling", false)}),
        .weights = layer_weights,
-       .require = require_axes,
+       .require = require_normalization,
        .build = layer_normalization},
       {.name = "RMSNormalization",
        .summary = "x / √(mean of x² + ε) · scale, of each row along some axes.",

@@ -45,6 +45,8 @@ def arguments(node, cls, inner):
     """
     known, made, called = parameters(cls), {}, {}
     for given, value in node.attributes.items():
+        if given == "masked":
+            continue
         other = _OTHER_NAMES.get(given)
         name = other if given not in known and other in known else given
         if name in known:

@@ -39,6 +39,8 @@ class Layer(object):
         self.real, self.called = self._make(node, kind)
         first = len(node.inputs) if node.op in _LISTS else _INPUTS.get(node.op, 1)
         self.inputs, self.weights = node.inputs[:first], node.inputs[first:]
+        if node.get("masked"):  # the mask comes last here, and with the input in Keras
+            self.weights = self.weights[:-1]
 
     def _make(self, node, kind):
         cls = find_class(self.keras.layers, self.keras.base, node.op)

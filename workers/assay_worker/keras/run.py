@@ -58,6 +58,7 @@ class Keras(Framework):
     def load(self, data, folder):
         """Read the model; say all that is lacking at once."""
         program = Program(data, folder)
+        _leave_out_masks(program.graph)
         lacking = []
         for domain, op in sorted(program.operators()):
             try:
@@ -78,7 +79,7 @@ class LoadedModel(Loaded):
         """Keep the weights as arrays."""
         self.keras, self.graph = keras, program.graph
         self.held = dict(program.graph.initializers)
-        self.shapes, self.layers = None, []
+        self.shapes, self.weights, self.layers = None, {}, []
 
     def run(self, inputs, outputs, hidden):
         """Call the layers one after the other."""
@@ -87,10 +88,7 @@ class LoadedModel(Loaded):
         absent = [n for n in self.graph.inputs if n not in given and n not in self.held]
         if absent:
             raise Failed("no value for input %s" % ", ".join(absent))
-        shapes = {name: (one.shape, one.dtype) for name, one in given.items()}
-        if shapes != self.shapes:
-            self._make(given)
-            self.shapes = shapes
+        self._make_if_new(given)
 
         def constant(name):
             return given[name] if name in given else self.held[name].numpy()
@@ -102,6 +100,17 @@ class LoadedModel(Loaded):
         found = self.keras.run(self.layers, given, constant, wanted + names)
         values = {name: from_numpy(np.asarray(one)) for name, one in found.items()}
         return {name: values[name] for name in wanted}, {name: values[name] for name in names}
+
+    def _make_if_new(self, given):
+        """Make the layers again for inputs of other shapes, or for other weights among them."""
+        shapes = {name: (one.shape, one.dtype) for name, one in given.items()}
+        same = all(np.array_equal(given.get(n), one) for n, one in self.weights.items())
+        if shapes == self.shapes and same:
+            return
+        self.shapes = None
+        self._make(given)
+        names = {n for layer in self.layers for n in layer.weights}
+        self.shapes, self.weights = shapes, {n: given[n] for n in given if n in names}
 
     def _make(self, given):
         self.layers = []
@@ -115,6 +124,16 @@ class LoadedModel(Loaded):
         """Return the type in which the model computes: that of the first real number in it."""
         arrays = list(given.values()) + [one.numpy() for one in self.held.values()]
         return next((one.dtype.name for one in arrays if one.dtype.name in _FLOATS), "float32")
+
+
+def _leave_out_masks(graph):
+    """Take out the operators that compute masks: Keras passes its own on with the values."""
+    read = set(graph.outputs)
+    for node in reversed(list(graph.nodes)):
+        if node.domain != DOMAIN and not read.intersection(node.outputs):
+            graph.nodes.remove(node)
+            continue
+        read.update(node.inputs[:-1] if node.get("masked") else node.inputs)
 
 
 if os.environ.get("KERAS_BACKEND") == "cntk":

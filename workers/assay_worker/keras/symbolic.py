@@ -51,7 +51,7 @@ class OldKeras(object):
         """Return the values that are wanted by name."""
         if self.of is not layers:
             self._connect(layers, given, constant)
-        missing = [name for name in wanted if name not in self.symbols]
+        missing = [name for name in wanted if name not in self.symbols and name not in given]
         if missing:
             raise Failed("no layer makes %s" % ", ".join(missing))
         plain = [name for name in wanted if name in given]
@@ -67,14 +67,15 @@ class OldKeras(object):
 
     def _connect(self, layers, given, constant):
         """Call the layers on symbols."""
-        self.functions, self.inputs = {}, list(given)
+        read = {name for layer in layers for name in layer.inputs}
+        self.functions, self.inputs = {}, [name for name in given if name in read]
         stateful = any(getattr(layer.real, "stateful", False) for layer in layers)
         self.symbols = {
             name: self.layers.Input(
-                batch_shape=(one.shape[0] if stateful else None,) + one.shape[1:],
-                dtype=one.dtype.name,
+                batch_shape=(given[name].shape[0] if stateful else None,) + given[name].shape[1:],
+                dtype=given[name].dtype.name,
             )
-            for name, one in given.items()
+            for name in self.inputs
         }
         for layer in layers:
             with guarded(layer.node):
