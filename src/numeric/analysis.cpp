@@ -67,6 +67,7 @@ std::optional<Abstract> from_extents(const Known& known) {
     result.cells.push_back(
         {dim.known() ? Interval{value, value, false} : Interval{1, kMostCounted, false}});
   }
+  result.extents = *known.extents;
   return result;
 }
 
@@ -74,8 +75,9 @@ std::optional<Abstract> from_extents(const Known& known) {
 std::optional<Abstract> inferred(const PlannedNode& node, const Known* known) {
   if (!known || !known->type.is_tensor() || is_real(known->type.element)) return std::nullopt;
   if (known->constant.defined()) return constant_abstract(known->constant);
+  const Pattern pattern = node.found.entry ? node.found.entry->meaning.pattern : Pattern::opaque;
   const bool reads_extents =
-      node.found.entry && node.found.entry->meaning.pattern == Pattern::generate;
+      pattern == Pattern::generate || pattern == Pattern::move || pattern == Pattern::gather;
   return reads_extents ? from_extents(*known) : std::nullopt;
 }
 
