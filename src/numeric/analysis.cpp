@@ -67,16 +67,22 @@ std::optional<Abstract> from_extents(const Known& known) {
     result.cells.push_back(
         {dim.known() ? Interval{value, value, false} : Interval{1, kMostCounted, false}});
   }
+  result.extents = *known.extents;
   return result;
 }
 
 // What inference has computed already: integers that decide shapes.
-std::optional<Abstract> inferred(const PlannedNode& node, const Known* known) {
+std::optional<Abstract> inferred(const PlannedNode& node, const Known* known,
+                                 std::span<const Abstract> inputs) {
   if (!known || !known->type.is_tensor() || is_real(known->type.element)) return std::nullopt;
   if (known->constant.defined()) return constant_abstract(known->constant);
-  const bool reads_extents =
-      node.found.entry && node.found.entry->meaning.pattern == Pattern::generate;
-  return reads_extents ? from_extents(*known) : std::nullopt;
+  const Pattern pattern = node.found.entry ? node.found.entry->meaning.pattern : Pattern::opaque;
+  // What moves elements of such lists makes another one; of other integers nothing is known.
+  const bool moves = pattern == Pattern::move || pattern == Pattern::gather;
+  const bool lists = std::all_of(inputs.begin(), inputs.end(), [](const Abstract& input) {
+    return !input.is_tensor() || input.exact.defined() || input.extents;
+  });
+  return pattern == Pattern::generate || (moves && lists) ? from_extents(*known) : std::nullopt;
 }
 
 // Whether the node has open extents even where those of its inputs are known: elements that it
@@ -105,6 +111,7 @@ Abstract join(const Abstract& a, const Abstract& b, TensorMode mode) {
   if (!b.is_tensor() || empty(b)) return a;
   Abstract result = a;
   result.exact = Tensor();
+  result.extents.reset();
   result.assumed = a.assumed || b.assumed;
   result.roots.add(b.roots);
   result.mixed.add(b.mixed);
@@ -340,7 +347,8 @@ std::vector<Abstract> Analysis::transfer(Situation& s, Scope& scope, Analyzed& s
   }
   if (!node.found.entry) return unknown(s, seen, "the operator is not in the catalogue");
   if (node.outputs.size() == 1)
-    if (auto known = inferred(node, scope.find(node.node.outputs[0]))) return {*std::move(known)};
+    if (auto known = inferred(node, scope.find(node.node.outputs[0]), s.inputs))
+      return {*std::move(known)};
   for (const Abstract& input : s.inputs)
     if (input.type.kind != ValueType::Kind::unknown && !input.is_tensor())
       return unknown(s, seen, "an input is no tensor");

@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::int64_t kMostRow = 1 << 16;
 constexpr std::int64_t kMostCompact = 1 << 22;
+constexpr std::int64_t kMostWork = 1 << 20;  // terms of all sums of a contraction together
 
 // What is known of the axes that go by one letter.
 struct Axis {
@@ -111,6 +112,9 @@ bool Compaction::settle_axes() {
     if (axis.open || axis.extent > kMostRow) return false;
     axis.cuts = every_position(axis.extent);
   }
+  std::int64_t row = 1;  // elements that each cell of a contraction is made of
+  for (const auto& [letter, axis] : axes_)
+    if (axis.row && !alignment_.countable) row = std::min(row * axis.extent, kMostCompact);
   // Too many cells: the longest parallel axis is taken as one.
   for (;;) {
     std::int64_t cells = 1;
@@ -123,7 +127,8 @@ bool Compaction::settle_axes() {
       if (!fixed && own > 1 && (!longest || axis.cuts.size() > longest->cuts.size()))
         longest = &axis;
     }
-    if (cells <= most_cells(s_->setting.tensors) || !longest) break;
+    const bool cheap = s_->setting.tensors == TensorMode::expand || cells * row <= kMostWork;
+    if ((cheap && cells <= most_cells(s_->setting.tensors)) || !longest) break;
     longest->cuts.clear();
   }
   if (alignment_.countable) settle_counts();

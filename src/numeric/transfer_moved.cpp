@@ -164,6 +164,10 @@ std::optional<Value> input_for(Recording& recording, const Abstract& x, bool fir
   if (!count) return std::nullopt;
   if (first) return recording.stand_in(x, shape);
   if (x.exact.defined() && x.exact.size() <= kMostDeciding) return x.exact;
+  if (x.extents) {  // looked at as the tensors that have them are
+    const Shape extents = concrete(*x.extents);
+    return Value(make_integers(x.type.element, shape, extents));
+  }
   if (!is_real(x.type.element)) {
     if (!may_decide(x)) return std::nullopt;
     return Value::ranges(x.type.element, shape,

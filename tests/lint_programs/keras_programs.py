@@ -79,7 +79,7 @@ def own_layer_normalization(fixed: bool) -> Any:
     return OwnNormalization(1e-3 if fixed else 0.0)(layers.Dense(8)(given("x", None, 4)))
 
 
-@program("lint.log", parameters=WEIGHTS, x=[0, 255], labels=[0, 1])
+@program("lint.softmax", parameters=WEIGHTS, x=[0, 255], labels=[0, 1])
 def own_binary_loss(fixed: bool) -> Any:
     """A loss on what a sigmoid gives."""
     labels = given("labels", None, 1)

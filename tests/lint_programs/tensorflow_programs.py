@@ -34,7 +34,7 @@ def dense(x: Any, units: int, name: str = "dense") -> Any:
     return tf.matmul(x, weights) + V1.get_variable(f"{name}/bias", [units])
 
 
-@program("lint.exp", parameters=WEIGHTS, x=[0, 255], labels=[0, 1])
+@program("lint.softmax", parameters=WEIGHTS, x=[0, 255], labels=[0, 1])
 def softmax_by_hand(fixed: bool) -> Any:
     """Cross-entropy of a softmax that is written out."""
     logits = dense(given("x", None, 16), 4)
@@ -46,7 +46,7 @@ def softmax_by_hand(fixed: bool) -> Any:
     return -tf.reduce_mean(tf.reduce_sum(given("labels", None, 4) * logs, 1))
 
 
-@program("lint.log", parameters=WEIGHTS, x=[0, 255], labels=[0, 1])
+@program("lint.softmax", parameters=WEIGHTS, x=[0, 255], labels=[0, 1])
 def log_of_softmax(fixed: bool) -> Any:
     """Logarithm of probabilities that may be 0, trained with Adam."""
     probabilities = tf.nn.softmax(dense(given("x", None, 16), 4))
@@ -67,7 +67,7 @@ def distance_to_mean(fixed: bool) -> Any:
     return tf.divide(1.0, away, name="danger")
 
 
-@program("lint.sqrt", x=[-100, 100])
+@program("lint.variance", x=[-100, 100])
 def deviation_by_squares(fixed: bool) -> Any:
     """Standard deviation as the mean of squares minus the square of the mean."""
     x = given("x", 32)
@@ -89,7 +89,7 @@ def clipped_below_the_format(fixed: bool) -> Any:
     return tf.math.log(tf.maximum(given("p", 10), 1e-30 if fixed else 1e-50), name="danger")
 
 
-@program("lint.log", logit=[-50, 50])
+@program("lint.softmax", logit=[-50, 50])
 def epsilon_that_vanishes(fixed: bool) -> Any:
     """1 + 1e-10 is 1 in single precision."""
     p = tf.sigmoid(given("logit", 10))
@@ -126,7 +126,7 @@ def variational_autoencoder(fixed: bool) -> Any:
     return tf.reduce_mean(divergence) + tf.reduce_mean(tf.square(dense(sample, 16, "out") - x))
 
 
-@program("lint.log", parameters=WEIGHTS, real=[-1, 1], noise=[-50, 50])
+@program("lint.softmax", parameters=WEIGHTS, real=[-1, 1], noise=[-50, 50])
 def adversarial_loss(fixed: bool) -> Any:
     """Loss of a discriminator that may be entirely sure."""
     with V1.variable_scope("discriminator", reuse=V1.AUTO_REUSE):
@@ -206,7 +206,7 @@ def broken_power(fixed: bool) -> Any:
     return tf.pow(tf.abs(x) + 1e-3 if fixed else x, 0.5, name="danger")
 
 
-@program("lint.divide", total=[0, 1000], parts=[0, 16])
+@program("lint.integers", total=[0, 1000], parts=[0, 16])
 def integer_share(fixed: bool) -> Any:
     """A whole number is divided by a count that may be 0."""
     total, parts = given("total", 4, dtype=tf.int32), given("parts", 4, dtype=tf.int32)
@@ -225,7 +225,7 @@ def halved_in_a_loop(fixed: bool) -> Any:
     return tf.divide(1.0, step, name="danger")
 
 
-@program("lint.log", parameters=WEIGHTS, x=[-100, 100])
+@program("lint.softmax", parameters=WEIGHTS, x=[-100, 100])
 def logarithm_of_the_rest(fixed: bool) -> Any:
     """log(1 - p) of a probability that may be 1."""
     p = tf.sigmoid(dense(given("x", None, 8), 1))

@@ -36,7 +36,7 @@ class Written(nn.Module):
         return self.compute(*inputs)
 
 
-@program("lint.log", "/Log", logits=[-200, 200])
+@program("lint.softmax", "/Log", logits=[-200, 200])
 def entropy_of_a_policy(fixed: bool) -> Any:
     """Entropy of probabilities that may be 0."""
 
@@ -90,7 +90,7 @@ def gaussian_policy(fixed: bool) -> Any:
     return Policy(), {"x": (3, 8)}
 
 
-@program("lint.log", "/Log", x=[-60, 60], y=[-60, 60])
+@program("lint.softmax", "/Log", x=[-60, 60], y=[-60, 60])
 def relative_entropy(fixed: bool) -> Any:
     """A divergence with probabilities that may be 0 below the line."""
 
@@ -138,7 +138,7 @@ def cosine_of_vectors(fixed: bool) -> Any:
     return Written(compute), {"x": (3, 6), "y": (3, 6)}
 
 
-@program("lint.log", "/Log", x=[-100, 100])
+@program("lint.log_sum_exp", "/Log", x=[-100, 100])
 def log_sum_exp(fixed: bool) -> Any:
     """The logarithm of a sum of exponentials, without the largest one taken out."""
 

@@ -12,10 +12,10 @@ std::string without(Builder& b, const std::string& share) {
   return b("Sub", {number(b, 1), share});
 }
 
-// old + (fresh - old) * (1 - share)
+// old * share + fresh * (1 - share), where it shows that a mean of squares is not negative
 std::string towards(Builder& b, const std::string& old, const std::string& fresh,
                     const std::string& share) {
-  return b("Add", {old, scaled(b, b("Sub", {fresh, old}), without(b, share))});
+  return b("Add", {scaled(b, old, share), scaled(b, fresh, without(b, share))});
 }
 
 // old * share + fresh * (1 - share), which is not negative where both are not
