@@ -76,7 +76,9 @@ class Layer(object):
         if self.node.op.endswith("Cell"):
             found, after = self.real(given[0], states=states)
             return [found] + list(after)
-        return self.real(given[0], initial_state=states) if states else self.real(given[0])
+        if states:
+            return self.real(given[0], initial_state=states)
+        return self.real(given[0], **self.called)
 
     def _set_weights(self, given):
         expected = [np.shape(one) for one in self.real.get_weights()]
