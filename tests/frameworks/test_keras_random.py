@@ -52,6 +52,12 @@ def dropped(x: Array, rate: float, scale: float, shape: tuple[int, ...]) -> Arra
     return np.asarray(x * kept * scale, dtype=np.float64)
 
 
+def record(folder: Path, network: Network, drawn: Array) -> None:
+    """Write what somebody drew."""
+    values: dict[str, Any] = {network.name(0): drawn}
+    np.savez(folder / "drawn.npz", **values)
+
+
 @pytest.mark.parametrize("wrong", ["rate", "scale", "elements instead of channels"])
 def test_wrong_draws_are_found(tmp_path: Path, wrong: str) -> None:
     network = network_of("SpatialDropout1D")
@@ -61,7 +67,7 @@ def test_wrong_draws_are_found(tmp_path: Path, wrong: str) -> None:
         "scale": dropped(x, 0.3, 1, (8, 1, 40)),
         "elements instead of channels": dropped(x, 0.3, 1 / 0.7, (8, 5, 40)),
     }
-    np.savez(tmp_path / "drawn.npz", **{network.name(0): drawn[wrong]})
+    record(tmp_path, network, drawn[wrong])
     (finding,) = compare(network, tmp_path, f"file:{tmp_path / 'drawn.npz'}")
     assert (finding["kind"], finding["node"]) == ("inconsistency", network.name(0))
 
@@ -69,5 +75,5 @@ def test_wrong_draws_are_found(tmp_path: Path, wrong: str) -> None:
 def test_a_right_draw_is_right(tmp_path: Path) -> None:
     network = network_of("SpatialDropout1D")
     right = dropped(network.x, 0.3, 1 / 0.7, (8, 1, 40))
-    np.savez(tmp_path / "drawn.npz", **{network.name(0): right})
+    record(tmp_path, network, right)
     assert compare(network, tmp_path, f"file:{tmp_path / 'drawn.npz'}") == []
