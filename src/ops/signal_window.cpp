@@ -153,6 +153,8 @@ std::vector<S> triangle(std::int64_t low, std::int64_t center, std::int64_t high
   return column;
 }
 
+constexpr std::int64_t kFar = std::int64_t{1} << 40;  // beyond all bins
+
 struct MelWeightMatrix {
   ElementType type;
   explicit MelWeightMatrix(const Call& call) : type(call.output_type(0)) {}
@@ -191,9 +193,11 @@ struct MelWeightMatrix {
     std::int64_t own[3];
     std::pair<std::int64_t, std::int64_t> range[3];
     for (int k = 0; k < 3; ++k) {
-      own[k] = static_cast<std::int64_t>(std::clamp(to_double(edges[k]), 0.0, 0x1p40));
-      range[k] = index_candidates(edges[k]);
-      range[k].first = std::max<std::int64_t>(range[k].first, 0);  // no edge lies below 0 Hz
+      own[k] = static_cast<std::int64_t>(
+          std::clamp(to_double(edges[k]), 0.0, static_cast<double>(kFar)));
+      // No edge lies below 0 Hz, and one beyond all bins may lie anywhere there.
+      const auto [first, last] = index_candidates(edges[k]);
+      range[k] = {std::clamp<std::int64_t>(first, 0, kFar), std::min(last, kFar)};
     }
     std::vector<S> column = triangle<S>(own[0], own[1], own[2], bins);
     for (const auto& [first, last] : range)
