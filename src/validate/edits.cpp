@@ -117,10 +117,12 @@ class EditMaker {
     const Extents shape =
         node_.inputs.empty() ? Extents() : extents(node_.inputs[0]).value_or(Extents());
     const auto rank = static_cast<std::int64_t>(shape.size()) + 1;
+    const auto* list = std::get_if<Extents>(&now);  // a model may hold something else
+    const Extents numbers = list ? *list : Extents();
     switch (argument.role) {
       case Role::sizes:
       case Role::pads:
-        add_lists(std::get<Extents>(now), shape, argument.role == Role::pads, values);
+        add_lists(numbers, shape, argument.role == Role::pads, values);
         break;
       case Role::axis:
         for (std::int64_t axis = 1; axis < rank; ++axis) values.emplace_back(axis);
@@ -128,7 +130,7 @@ class EditMaker {
       case Role::axes:
         for (std::int64_t a = 1; a < rank; ++a) {
           values.emplace_back(Extents{a});
-          for (std::int64_t b = 1; b < 6 && std::get<Extents>(now).size() == 2; ++b) {
+          for (std::int64_t b = 1; b < 6 && numbers.size() == 2; ++b) {
             values.emplace_back(Extents{a, b});
           }
         }

@@ -99,10 +99,9 @@ class Direction {
     const Node& node = outer.graph(own ? "backward_layer" : "layer")->nodes.front();
     const Lookup found = find_operator(kDomain, node.op, outer.version());
     Node whole = found.schema ? complete(node, *found.schema) : node;
-    if (backward && !own && whole.find("go_backwards")) {
-      const auto turned = std::get<std::int64_t>(*whole.find("go_backwards")) == 0;
-      whole.set("go_backwards", std::int64_t{turned});
-    }
+    const AttributeValue* given = whole.find("go_backwards");
+    const auto* turned = given ? std::get_if<std::int64_t>(given) : nullptr;
+    if (backward && !own && turned) whole.set("go_backwards", std::int64_t{*turned == 0});
     return whole;
   }
 
