@@ -74,6 +74,9 @@ void Frames::structure(std::size_t number) {
   const auto fail = [&](std::string reason) {
     if (frame.failure.empty()) frame.failure = std::move(reason);
   };
+  for (const std::size_t i : frame.enters) {
+    if (wiring_[i].inputs.empty()) fail(fmt::format("'{}' enters nothing", wiring_[i].def->name));
+  }
   for (const std::size_t i : frame.nodes) {
     const WiredNode& node = wiring_[i];
     if (node.is("LoopCond") && of_[i] == number) {
