@@ -8,6 +8,7 @@ UV = $(shell command -v uv || echo build/uv/bin/uv)
 
 # Files that git has or would take, so that a new file is checked before it is committed.
 cpp_files = $(shell git ls-files -co --exclude-standard '*.cpp' '*.h' | while read -r f; do [ -e "$$f" ] && echo "$$f"; done)
+fuzz_targets = $(notdir $(basename $(wildcard tests/fuzz/*_fuzz.cpp)))
 python_folders = $(wildcard tools tests/python tests/frameworks bench examples)
 
 .DEFAULT_GOAL := help
@@ -91,7 +92,7 @@ asan: setup ## Build and run the C++ tests with address and undefined-behavior s
 	@ctest --test-dir build/asan --output-on-failure -j $(JOBS)
 
 fuzz: setup onnx-tests ## Run the libFuzzer targets for FUZZ_SECONDS (default 60) in all
-	@cmake --preset fuzz >/dev/null && ninja -C build/fuzz -j $(JOBS)
+	@cmake --preset fuzz >/dev/null && ninja -C build/fuzz -j $(JOBS) $(fuzz_targets)
 	@tools/fuzz.sh $(FUZZ_SECONDS)
 
 bench: build onnx-tests ## Measure speed and memory against onnx.reference and ONNX Runtime
