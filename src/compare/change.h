@@ -22,7 +22,9 @@ struct Change {
 std::optional<Change> change_between(const std::vector<Spread>& spreads, const Graph& graph,
                                      const Answer& before, const Answer& after);
 
-// Whether some output differs by a hundredth of its largest element, whatever rounding allows.
-bool is_large_change(const Graph& graph, const Answer& before, const Answer& after);
+// Whether some output that chance has no part in differs by a hundredth of its largest element,
+// whatever rounding allows.
+bool is_large_change(const std::vector<Spread>& spreads, const Graph& graph, const Answer& before,
+                     const Answer& after);
 
 }  // namespace assay

@@ -52,7 +52,7 @@ class Search {
   static bool are_apart(const Question& question, const Answer& one, const Answer& other) {
     const Graph& graph = question.model->graph;
     return change_between(question.spreads, graph, one, other) ||
-           is_large_change(graph, one, other);
+           is_large_change(question.spreads, graph, one, other);
   }
 
   Answer unoptimised(const Question& question, bool hidden = false) {
@@ -247,7 +247,8 @@ void localise_backend(const Question& question, Search& search, std::uint64_t se
   const Answer& plain = record.plain[piece];
   const bool suspicious =
       is_outside(question, plain) ||
-      (record.watched.ok() && is_large_change(question.model->graph, plain, record.watched));
+      (record.watched.ok() &&
+       is_large_change(question.spreads, question.model->graph, plain, record.watched));
   if (!suspicious || !search.differ(question)) return;
   ComparisonFinding finding;
   finding.kind = "optimiser";

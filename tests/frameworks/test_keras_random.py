@@ -49,7 +49,7 @@ def test_honest_draws_are_no_findings(tmp_path: Path, layer: str) -> None:
 def dropped(x: Array, rate: float, scale: float, shape: tuple[int, ...]) -> Array:
     """Drop what a draw of the shape says, and scale what is left."""
     kept = np.random.default_rng(4).random(shape) >= rate
-    return np.asarray(x * kept * scale, dtype=np.float64)
+    return x.astype(np.float64) * kept * scale
 
 
 def record(folder: Path, network: Network, drawn: Array) -> None:
