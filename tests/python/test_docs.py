@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
 
@@ -33,25 +35,13 @@ def test_the_tutorial_finds_the_nan(tmp_path: Path) -> None:
     assert "AveragePool.window-fits" in finding
 
 
-def test_the_operator_reference_is_up_to_date() -> None:
+@pytest.mark.parametrize(("page", "options"), [("operators.md", []), ("layers.md", ["--layers"])])
+def test_a_reference_is_up_to_date(page: str, options: list[str]) -> None:
     done = subprocess.run(
-        [str(ROOT / "build" / "assay"), "ops", "--markdown"],
+        [str(ROOT / "build" / "assay"), "ops", *options, "--markdown"],
         cwd=ROOT,
         capture_output=True,
         text=True,
         check=True,
     )
-    page = (ROOT / "docs" / "operators.md").read_text()
-    assert done.stdout == page, "run `make docs`"
-
-
-def test_the_reference_of_layers_is_up_to_date() -> None:
-    done = subprocess.run(
-        [str(ROOT / "build" / "assay"), "ops", "--layers", "--markdown"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    page = (ROOT / "docs" / "layers.md").read_text()
-    assert done.stdout == page, "run `make docs`"
+    assert done.stdout == (ROOT / "docs" / page).read_text(), "run `make docs`"

@@ -27,5 +27,5 @@ class guarded(object):  # noqa: N801 - it reads as a word
             return False
         lack = isinstance(failure, NotImplementedError)
         if lack or any(words in str(failure) for words in _LACKS):
-            failure = Unsupported(" ".join(str(failure).split())[-300:] or "not implemented")
+            failure = Unsupported(" ".join(str(failure).split())[-300:] or "Keras gives no reason")
         raise NodeError(self.node, failure)
