@@ -198,19 +198,21 @@ void measure(Element value, Shape& shape) {
   }
 }
 
-void fill(Element value, std::span<const std::int64_t> shape, double*& to) {
-  if (shape.empty()) {
-    if (value.get(*to++) != simdjson::SUCCESS) {
-      throw FormatError("unreadable", "an element of a tensor is not a number");
-    }
-    return;
+void fill_one(Element value, double*& to) {
+  if (value.get(*to++) != simdjson::SUCCESS) {
+    throw FormatError("unreadable", "an element of a tensor is not a number");
   }
+}
+
+void fill(Element value, std::span<const std::int64_t> shape, double*& to) {
+  if (shape.empty()) return fill_one(value, to);
   simdjson::dom::array rows;
   if (value.get(rows) != simdjson::SUCCESS ||
       static_cast<std::int64_t>(rows.size()) != shape.front()) {
     throw FormatError("unreadable", "the rows of a tensor are of different lengths");
   }
-  for (Element row : rows) fill(row, shape.subspan(1), to);
+  const bool last = shape.size() == 1;
+  for (Element row : rows) last ? fill_one(row, to) : fill(row, shape.subspan(1), to);
 }
 
 }  // namespace

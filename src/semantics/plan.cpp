@@ -1,6 +1,7 @@
 #include "semantics/plan.h"
 
 #include <set>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 
@@ -8,6 +9,7 @@
 
 #include "graph/names.h"
 #include "graph/order.h"
+#include "ops/defaults.h"
 #include "semantics/bind.h"
 
 namespace assay {
@@ -16,26 +18,58 @@ namespace {
 // Functions that call functions a few times each unfold to any number of nodes.
 constexpr std::size_t kMostUnfolded = 200'000;
 
+// The slots of names, which others own. Most graphs have few, and comparing these takes less time
+// than hashing.
+class NameTable {
+ public:
+  // The name's slot; `slot`, which it is then given, if it has none.
+  int find_or_add(std::string_view name, int slot) {
+    if (const int known = find(name); known >= 0) return known;
+    if (names_.size() == kMostCompared) {
+      for (const auto& [one, place] : names_) hashed_.emplace(one, place);
+    }
+    if (names_.size() >= kMostCompared) hashed_.emplace(name, slot);
+    names_.emplace_back(name, slot);
+    return slot;
+  }
+
+  int find(std::string_view name) const {  // -1: none
+    if (!hashed_.empty()) {
+      const auto place = hashed_.find(name);
+      return place == hashed_.end() ? -1 : place->second;
+    }
+    for (const auto& [one, slot] : names_) {
+      if (one == name) return slot;
+    }
+    return -1;
+  }
+
+ private:
+  static constexpr std::size_t kMostCompared = 32;
+  std::vector<std::pair<std::string_view, int>> names_;
+  std::unordered_map<std::string_view, int> hashed_;  // all of them, once there are many
+};
+
 // Names of one scope and of the scopes around it.
 struct Scope {
   const Scope* outer = nullptr;
-  std::unordered_map<std::string, int> slots{};
+  NameTable slots{};
 
-  SlotRef find(const std::string& name) const {
+  SlotRef find(std::string_view name) const {
     int depth = 0;
     for (const Scope* scope = this; scope; scope = scope->outer, ++depth) {
-      if (const auto place = scope->slots.find(name); place != scope->slots.end()) {
-        return {depth, place->second};
-      }
+      if (const int slot = scope->slots.find(name); slot >= 0) return {depth, slot};
     }
     return {-1, -1};
   }
 };
 
+// `name` must outlive the scope.
 int define(Plan& plan, Scope& scope, const std::string& name) {
-  const auto [place, fresh] = scope.slots.emplace(name, static_cast<int>(plan.names.size()));
-  if (fresh) plan.names.push_back(name);
-  return place->second;
+  const int next = static_cast<int>(plan.names.size());
+  const int slot = scope.slots.find_or_add(name, next);
+  if (slot == next) plan.names.push_back(name);
+  return slot;
 }
 
 class Planner {
@@ -48,7 +82,8 @@ class Planner {
   void define_constants(const Graph& graph, Plan& plan, Scope& scope) const;
   void declare(const Graph& graph, Plan& plan, const Scope& scope) const;
   SlotRef use(Plan& plan, Scope& scope, const std::string& name) const;
-  PlannedNode plan_node(const Node& node, std::size_t position, Plan& plan, Scope& scope);
+  void plan_node(Node node, std::size_t position, Plan& plan, Scope& scope);
+  void look_up(PlannedNode& node) const;
   void plan_subgraphs(PlannedNode& node, const Scope& scope);
   std::shared_ptr<const Plan> plan_function(const Function& function, const Node& call);
 
@@ -125,7 +160,7 @@ std::unique_ptr<Plan> Planner::plan(const Graph& graph, const Scope* outer) {
   }
   plan->nodes.reserve(graph.nodes.size());
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
-    plan->nodes.push_back(plan_node(graph.nodes[i], i, *plan, scope));
+    plan_node(graph.nodes[i], i, *plan, scope);
   }
   for (const NamedType& output : graph.outputs) {
     plan->outputs.push_back(use(*plan, scope, output.name));
@@ -150,8 +185,7 @@ void Planner::define_constants(const Graph& graph, Plan& plan, Scope& scope) con
 
 void Planner::declare(const Graph& graph, Plan& plan, const Scope& scope) const {
   const auto note = [&](const std::string& name, const ValueType& type) {
-    const auto place = scope.slots.find(name);
-    plan.declared.emplace_back(place == scope.slots.end() ? -1 : place->second, type);
+    plan.declared.emplace_back(scope.slots.find(name), type);
   };
   for (const NamedType& input : graph.inputs) note(input.name, input.type);
   for (const NamedType& value : graph.value_info) note(value.name, value.type);
@@ -169,30 +203,37 @@ SlotRef Planner::use(Plan& plan, Scope& scope, const std::string& name) const {
   throw EvaluationError("Graph.undefined", fmt::format("{} is not defined", in_quotes(name)));
 }
 
-PlannedNode Planner::plan_node(const Node& node, std::size_t position, Plan& plan, Scope& scope) {
+// The names in scope are those of the planned node itself, which stays where it is.
+void Planner::plan_node(Node node, std::size_t position, Plan& plan, Scope& scope) {
   if (in_function_ && ++unfolded_ > kMostUnfolded) {
     throw EvaluationError("Graph.size",
                           fmt::format("functions unfold to more than {} nodes", kMostUnfolded));
   }
-  PlannedNode result;
+  PlannedNode& result = plan.nodes.emplace_back();
   result.id = node_count_++;
   result.position = position;
   result.label = printable(display_name(node, position));
-  const auto opset = imports_.opsets->find(node.domain);
-  const std::int64_t imported = opset == imports_.opsets->end() ? 0 : opset->second;
+  result.node = std::move(node);
+  const Node& own = result.node;
   const Function* function =
-      imports_.model ? imports_.model->find_function(node.domain, node.op, node.overload) : nullptr;
-  if (!function) {
-    result.found = find_operator(node.domain, node.op, node.version ? node.version : imported);
-  }
-  result.node = result.found.schema ? complete(node, *result.found.schema) : node;
-  for (const std::string& input : node.inputs) result.inputs.push_back(use(plan, scope, input));
+      imports_.model ? imports_.model->find_function(own.domain, own.op, own.overload) : nullptr;
+  if (!function) look_up(result);
+  result.inputs.reserve(own.inputs.size());
+  for (const std::string& input : own.inputs) result.inputs.push_back(use(plan, scope, input));
   plan_subgraphs(result, scope);
-  if (function) result.function = plan_function(*function, node);
-  for (const std::string& output : node.outputs) {
+  if (function) result.function = plan_function(*function, own);
+  result.outputs.reserve(own.outputs.size());
+  for (const std::string& output : own.outputs) {
     result.outputs.push_back(output.empty() ? -1 : define(plan, scope, output));
   }
-  return result;
+}
+
+void Planner::look_up(PlannedNode& planned) const {
+  Node& node = planned.node;
+  const auto opset = imports_.opsets->find(node.domain);
+  const std::int64_t imported = opset == imports_.opsets->end() ? 0 : opset->second;
+  planned.found = find_operator(node.domain, node.op, node.version ? node.version : imported);
+  if (planned.found.schema) fill_defaults(node, *planned.found.schema);
 }
 
 void Planner::plan_subgraphs(PlannedNode& node, const Scope& scope) {
