@@ -1,5 +1,7 @@
 #include "semantics/composed_cache.h"
 
+#include <utility>
+
 namespace assay {
 namespace {
 
@@ -78,6 +80,12 @@ std::string ComposedCache::key(const PlannedNode& node, Reading reading,
 std::shared_ptr<ComposedGraph> ComposedCache::find(const std::string& key) const {
   const auto found = graphs_.find(key);
   return found == graphs_.end() ? nullptr : found->second;
+}
+
+bool ComposedCache::comes_again(const std::string& key) {
+  passed_.resize(kMostGraphs);
+  const std::size_t hash = std::hash<std::string>()(key);
+  return std::exchange(passed_[hash % kMostGraphs], hash) == hash;
 }
 
 void ComposedCache::keep(std::string key, ComposedGraph graph) {

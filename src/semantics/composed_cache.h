@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "semantics/run_memory.h"
 
@@ -25,10 +26,13 @@ class ComposedCache {
 
   // Null if there is none. The caller keeps it alive while it runs.
   std::shared_ptr<ComposedGraph> find(const std::string& key) const;
+  // Whether the graph of this key is worth keeping: most come once and would only take memory.
+  bool comes_again(const std::string& key);
   void keep(std::string key, ComposedGraph graph);
 
  private:
   std::unordered_map<std::string, std::shared_ptr<ComposedGraph>> graphs_;
+  std::vector<std::size_t> passed_;  // hashes of keys that came once, each in its only place
 };
 
 }  // namespace assay

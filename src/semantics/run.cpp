@@ -232,19 +232,19 @@ std::vector<Value> Run::run_entry(const PlannedNode& node, std::span<const Value
       return outputs;
     }
   }
-  auto fresh = std::make_unique<NodeMemory>(node);
-  learn(node, *fresh, inputs);
-  std::vector<Value> outputs = perform(node, *fresh, inputs, unknown);
-  if (!key.empty() && fresh->site.elements_read() == 0) {
-    cache.keep(std::move(key), {std::move(fresh->composed), std::move(fresh->inner)});
-    return outputs;
-  }
-  if (!remember) return outputs;
+  NodeMemory fresh(node);
   // Remembering costs; most nodes of most models are evaluated once.
-  if (memory.seen[node.id] != 0 && keep_inputs(*fresh, options_.reading, inputs)) {
-    memory.nodes[node.id] = std::move(fresh);
+  const bool seen = remember && std::exchange(memory.seen[node.id], 1) != 0;
+  fresh.lasting = seen || (!key.empty() && cache.comes_again(key));
+  learn(node, fresh, inputs);
+  std::vector<Value> outputs = perform(node, fresh, inputs, unknown);
+  if (!key.empty() && fresh.site.elements_read() == 0) {
+    if (fresh.lasting) {
+      cache.keep(std::move(key), {std::move(fresh.composed), std::move(fresh.inner)});
+    }
+  } else if (seen && keep_inputs(fresh, options_.reading, inputs)) {
+    memory.nodes[node.id] = std::make_unique<NodeMemory>(std::move(fresh));
   }
-  memory.seen[node.id] = 1;
   return outputs;
 }
 
@@ -271,8 +271,11 @@ std::vector<Value> Run::run_composed(const PlannedNode& node, NodeMemory& memory
   if (!memory.composed) {
     const Graph graph = compose(node.found.entry->meaning.composition, memory.site);
     memory.composed = make_plan(graph, {&newest_opsets()});
-    memory.inner = std::make_unique<RunMemory>(*memory.composed);
-    memory.inner->expect_more();
+    // A graph with others inside may run these many times.
+    const bool used = memory.lasting || memory.composed->plan_count > 1;
+    memory.inner =
+        used ? std::make_unique<RunMemory>(*memory.composed) : std::make_unique<RunMemory>();
+    if (memory.lasting) memory.inner->expect_more();
   }
   return run_silently(*memory.composed, *memory.inner, inputs);
 }

@@ -30,6 +30,7 @@ struct NodeMemory {
   Site site;
   Reading reading{};
   std::vector<Input> inputs;
+  bool lasting = false;                  // it will be kept, and so is worth more to fill
   std::vector<ValueType> types;          // of the outputs
   std::unique_ptr<const Plan> composed;  // of an operator that is a graph of others
   std::unique_ptr<RunMemory> inner;      // of the composed plan
