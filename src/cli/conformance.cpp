@@ -25,9 +25,10 @@ struct Options {
 
 nlohmann::ordered_json to_json(const ConformanceResult& result) {
   nlohmann::ordered_json cases = nlohmann::ordered_json::array();
-  double evaluation = 0;
+  double evaluation = 0, processor = 0;
   for (const CaseResult& one : result.cases) {
     evaluation += one.evaluation_seconds;
+    processor += one.processor_seconds;
     cases.push_back({{"id", one.id},
                      {"status", to_text(one.status)},
                      {"detail", one.detail},
@@ -43,6 +44,7 @@ nlohmann::ordered_json to_json(const ConformanceResult& result) {
           {"crashed", result.count(CaseStatus::crashed)},
           {"seconds", result.seconds},
           {"evaluation_seconds", evaluation},
+          {"processor_seconds", processor},
           {"cases", std::move(cases)}};
 }
 
@@ -96,7 +98,7 @@ Result<ExitCode> run(const Options& options, Report& report) {
   for (const std::string& backend : options.backends) {
     const Result<ConformanceResult> result = run_backend(options, backend, *tests, report.common());
     if (!result) return result.error();
-    report.document["backends"].push_back(to_json(*result));
+    if (report.common().json) report.document["backends"].push_back(to_json(*result));
     report.text += to_page(*result);
     all = all && result->count(CaseStatus::passed) == static_cast<std::int64_t>(tests->size());
   }

@@ -125,9 +125,17 @@ Element parse_json(std::string_view line) {
 
 std::string read_bytes(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
-  std::ostringstream content;
   if (!file) throw FormatError("unreadable", "cannot be read");
-  content << file.rdbuf();  // which fails for a file without a byte
+  std::error_code failure;
+  const std::uintmax_t size = std::filesystem::file_size(path, failure);
+  if (!failure && size > 0 && size <= kMostBytes) {
+    std::string bytes(size, ' ');
+    file.read(bytes.data(), static_cast<std::streamsize>(size));
+    bytes.resize(static_cast<std::size_t>(file.gcount()));
+    return bytes;
+  }
+  std::ostringstream content;  // a pipe has no size
+  content << file.rdbuf();     // which fails for a file without a byte
   return std::move(content).str();
 }
 

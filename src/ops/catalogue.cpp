@@ -137,13 +137,16 @@ void add_domain(std::string_view domain, DomainLookup find) {
 }
 
 void fill_defaults(Node& node, const Schema& schema) {
-  const std::size_t given = node.attributes.size();
+  const auto left_out = [&](const AttributeFormal& formal) {
+    return formal.has_default && !node.find(formal.name);
+  };
+  const auto missing = std::ranges::count_if(schema.attributes, left_out);
+  if (missing == 0) return;
+  node.attributes.reserve(node.attributes.size() + static_cast<std::size_t>(missing));
   for (const AttributeFormal& formal : schema.attributes) {
-    if (!formal.has_default || node.find(formal.name)) continue;
-    if (node.attributes.size() == given) {
-      node.attributes.reserve(given + schema.attributes.size());
+    if (left_out(formal)) {
+      node.attributes.push_back({std::string(formal.name), default_of(formal), {}});
     }
-    node.attributes.push_back({std::string(formal.name), default_of(formal), {}});
   }
 }
 

@@ -11,6 +11,7 @@
 #include "graph/order.h"
 #include "ops/defaults.h"
 #include "semantics/bind.h"
+#include "semantics/plan_composed.h"
 
 namespace assay {
 namespace {
@@ -32,6 +33,8 @@ class NameTable {
     names_.emplace_back(name, slot);
     return slot;
   }
+
+  void reserve(std::size_t count) { names_.reserve(count); }
 
   int find(std::string_view name) const {  // -1: none
     if (!hashed_.empty()) {
@@ -74,7 +77,8 @@ int define(Plan& plan, Scope& scope, const std::string& name) {
 
 class Planner {
  public:
-  explicit Planner(const Imports& imports) : imports_(imports) {}
+  // The nodes of `own`, if given, are taken from it.
+  explicit Planner(const Imports& imports, Graph* own = nullptr) : imports_(imports), own_(own) {}
 
   std::unique_ptr<Plan> plan(const Graph& graph, const Scope* outer);
 
@@ -88,6 +92,7 @@ class Planner {
   std::shared_ptr<const Plan> plan_function(const Function& function, const Node& call);
 
   Imports imports_;
+  Graph* own_;
   int depth_ = 0;
   std::size_t node_count_ = 0, plan_count_ = 0, unfolded_ = 0;
   bool in_function_ = false;
@@ -125,6 +130,7 @@ void mark_deaths(Plan& plan) {
   }
   for (std::size_t i = plan.nodes.size(); i-- > 0;) {
     PlannedNode& node = plan.nodes[i];
+    node.dying.reserve(node.inputs.size());
     std::set<int> captured;
     for (const PlannedSubgraph& inner : node.subgraphs) collect_captures(*inner.plan, 1, captured);
     for (int slot : captured) {
@@ -154,13 +160,19 @@ std::unique_ptr<Plan> Planner::plan(const Graph& graph, const Scope* outer) {
   auto plan = std::make_unique<Plan>();
   plan->id = plan_count_++;
   Scope scope{outer};
+  const std::size_t names =
+      graph.initializers.size() + graph.inputs.size() + graph.nodes.size() + graph.outputs.size();
+  plan->names.reserve(names);
+  scope.slots.reserve(names);
+  plan->inputs.reserve(graph.inputs.size());
+  plan->outputs.reserve(graph.outputs.size());
   define_constants(graph, *plan, scope);
   for (const NamedType& input : graph.inputs) {
     plan->inputs.push_back(input.name.empty() ? -1 : define(*plan, scope, input.name));
   }
   plan->nodes.reserve(graph.nodes.size());
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
-    plan_node(graph.nodes[i], i, *plan, scope);
+    plan_node(&graph == own_ ? std::move(own_->nodes[i]) : graph.nodes[i], i, *plan, scope);
   }
   for (const NamedType& output : graph.outputs) {
     plan->outputs.push_back(use(*plan, scope, output.name));
@@ -174,6 +186,7 @@ std::unique_ptr<Plan> Planner::plan(const Graph& graph, const Scope* outer) {
 }
 
 void Planner::define_constants(const Graph& graph, Plan& plan, Scope& scope) const {
+  plan.constants.reserve(graph.initializers.size());
   for (const NamedTensor& initializer : graph.initializers) {
     plan.constants.emplace_back(define(plan, scope, initializer.name), initializer.tensor);
   }
@@ -283,6 +296,10 @@ const std::map<std::string, std::int64_t>& newest_opsets() {
 
 std::unique_ptr<Plan> make_plan(const Graph& graph, const Imports& imports) {
   return Planner(imports).plan(graph, nullptr);
+}
+
+std::unique_ptr<Plan> plan_composed(Graph graph) {
+  return Planner({&newest_opsets()}, &graph).plan(graph, nullptr);
 }
 
 void for_each_node(const Plan& plan, const std::string& path,

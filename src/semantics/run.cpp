@@ -6,6 +6,7 @@
 
 #include "patterns/recorded.h"
 #include "semantics/composed_cache.h"
+#include "semantics/plan_composed.h"
 
 namespace assay {
 namespace {
@@ -29,11 +30,21 @@ bool has_unknown(std::span<const Value> values) {
                      [](const Value& value) { return value.kind() == Value::Kind::unknown; });
 }
 
+void set_type(const Value& value, ValueType& type) {
+  if (!value.is_tensor()) {
+    type = value.value_type();
+    return;
+  }
+  type.kind = ValueType::Kind::tensor;
+  type.element = value.type();
+  type.dims.emplace(value.shape().begin(), value.shape().end());
+}
+
 void set_site(Site& site, std::span<const Value> inputs) {
   site.inputs.resize(inputs.size());
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     site.inputs[i].present = inputs[i].present();
-    if (inputs[i].present()) site.inputs[i].type = inputs[i].value_type();
+    if (inputs[i].present()) set_type(inputs[i], site.inputs[i].type);
   }
   site.values = inputs;
 }
@@ -269,8 +280,7 @@ std::vector<Value> Run::perform(const PlannedNode& node, NodeMemory& memory,
 std::vector<Value> Run::run_composed(const PlannedNode& node, NodeMemory& memory,
                                      std::span<const Value> inputs) {
   if (!memory.composed) {
-    const Graph graph = compose(node.found.entry->meaning.composition, memory.site);
-    memory.composed = make_plan(graph, {&newest_opsets()});
+    memory.composed = plan_composed(compose(node.found.entry->meaning.composition, memory.site));
     // A graph with others inside may run these many times.
     const bool used = memory.lasting || memory.composed->plan_count > 1;
     memory.inner =
