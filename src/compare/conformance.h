@@ -23,7 +23,6 @@ struct CaseResult {
   std::string detail;
   double seconds = 0;
   double evaluation_seconds = 0;  // of `seconds`, what evaluating took
-  double processor_seconds = 0;   // of a case line on the reference: the same, of the processor
 };
 
 struct ConformanceResult {

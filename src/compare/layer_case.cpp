@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <ctime>
 
 #include <fmt/format.h>
 
@@ -18,12 +17,6 @@ using Clock = std::chrono::steady_clock;
 
 double since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-double processor_seconds() {
-  timespec now{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
 Tolerance tolerance(const Tensor& expected) {
@@ -77,9 +70,7 @@ void run_case(LayerCase one, std::uint64_t seed, CaseResult& result) {
   EvaluateOptions options;
   options.seed = seed;
   const auto start = Clock::now();
-  const double used = processor_seconds();
   const Result<std::vector<Value>> found = (*evaluator)->run(one.inputs, options);
-  result.processor_seconds = processor_seconds() - used;
   result.evaluation_seconds = since(start);
   if (!found) {
     result.detail = found.error().message;

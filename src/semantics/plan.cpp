@@ -1,5 +1,7 @@
 #include "semantics/plan.h"
 
+#include <algorithm>
+#include <cstring>
 #include <set>
 #include <string_view>
 #include <unordered_map>
@@ -23,33 +25,45 @@ constexpr std::size_t kMostUnfolded = 200'000;
 // than hashing.
 class NameTable {
  public:
+  void reserve(std::size_t count) { names_.reserve(count); }
+
   // The name's slot; `slot`, which it is then given, if it has none.
   int find_or_add(std::string_view name, int slot) {
     if (const int known = find(name); known >= 0) return known;
     if (names_.size() == kMostCompared) {
-      for (const auto& [one, place] : names_) hashed_.emplace(one, place);
+      for (const Named& one : names_) hashed_.emplace(one.name, one.slot);
     }
     if (names_.size() >= kMostCompared) hashed_.emplace(name, slot);
-    names_.emplace_back(name, slot);
+    names_.push_back({start_of(name), name, slot});
     return slot;
   }
-
-  void reserve(std::size_t count) { names_.reserve(count); }
 
   int find(std::string_view name) const {  // -1: none
     if (!hashed_.empty()) {
       const auto place = hashed_.find(name);
       return place == hashed_.end() ? -1 : place->second;
     }
-    for (const auto& [one, slot] : names_) {
-      if (one == name) return slot;
+    const std::uint64_t start = start_of(name);
+    for (const Named& one : names_) {
+      if (one.start == start && one.name == name) return one.slot;
     }
     return -1;
   }
 
  private:
+  struct Named {
+    std::uint64_t start;  // of the name: what differs mostly differs here
+    std::string_view name;
+    int slot;
+  };
+  static std::uint64_t start_of(std::string_view name) {
+    std::uint64_t start = 0;
+    std::memcpy(&start, name.data(), std::min(name.size(), sizeof start));
+    return start;
+  }
+
   static constexpr std::size_t kMostCompared = 32;
-  std::vector<std::pair<std::string_view, int>> names_;
+  std::vector<Named> names_;
   std::unordered_map<std::string_view, int> hashed_;  // all of them, once there are many
 };
 

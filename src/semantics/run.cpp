@@ -87,6 +87,12 @@ std::vector<Value> fresh_slots(const Plan& plan) {
   return slots;
 }
 
+// Whether the value belongs to this run: it is neither an initialiser nor of a scope around it.
+bool is_own(const Plan& plan, const SlotRef& ref) {
+  return ref.depth == 0 && ref.slot >= 0 &&
+         std::find(plan.kept.begin(), plan.kept.end(), ref.slot) != plan.kept.end();
+}
+
 // Whether an input stands in the place of an initialiser.
 bool overrides(const Plan& plan, int slot) {
   return std::any_of(plan.constants.begin(), plan.constants.end(),
@@ -118,7 +124,11 @@ std::vector<Value> Run::run_in(const Plan& plan, std::span<const Value> inputs,
   }
   std::vector<Value> outputs;
   outputs.reserve(plan.outputs.size());
-  for (const SlotRef& output : plan.outputs) outputs.push_back(scope.at(output));
+  if (plan.outputs.size() == 1 && is_own(plan, plan.outputs.front())) {
+    outputs.push_back(std::move(scope.slots[static_cast<std::size_t>(plan.outputs.front().slot)]));
+  } else {
+    for (const SlotRef& output : plan.outputs) outputs.push_back(scope.at(output));
+  }
   if (!remember || overridden) return outputs;
   for (int slot : plan.kept) scope.slots[static_cast<std::size_t>(slot)] = Value();
   memory_->slots[plan.id] = std::move(scope.slots);
@@ -227,14 +237,14 @@ std::vector<Value> Run::run_entry(const PlannedNode& node, std::span<const Value
   RunMemory& memory = *memory_;
   if (remember && memory.nodes[node.id]) {
     NodeMemory& kept = *memory.nodes[node.id];
-    if (holds_for(kept, options_.reading, inputs)) {
+    if (memory.settled || holds_for(kept, options_.reading, inputs)) {
       kept.site.values = inputs;
       return perform(node, kept, inputs, unknown);
     }
     memory.nodes[node.id].reset();
   }
   const bool composed = node.found.entry->meaning.composition != nullptr;
-  std::string key = composed ? ComposedCache::key(node, options_.reading, inputs) : "";
+  ComposedKey key = composed ? ComposedKey(node, options_.reading, inputs) : ComposedKey();
   ComposedCache& cache = ComposedCache::of_this_thread();
   if (!key.empty()) {
     if (const auto kept = cache.find(key)) {
