@@ -171,8 +171,8 @@ std::vector<Abstract> Analysis::unfollowed(Situation& s, Scope& scope, Analyzed&
     std::vector<Abstract> inputs;
     for (int slot : graph.plan->inputs) {
       const std::string name = slot < 0 ? "" : graph.plan->names[static_cast<std::size_t>(slot)];
-      const auto known = scope.known->find(scope.path + s.node.path_into(graph) + name);
-      inputs.push_back(anything(known == scope.known->end() ? ValueType{} : known->second.type));
+      const Known* known = scope.known->find(scope.path + s.node.path_into(graph) + name);
+      inputs.push_back(anything(known ? known->type : ValueType{}));
     }
     body(s.node, graph, inputs, scope, true);
   }
