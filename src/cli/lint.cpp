@@ -212,7 +212,7 @@ Result<void> write_lint_reports(const Options& options, const Model& model,
 Result<ExitCode> run(const Options& options, Report& report) {
   const auto start = std::chrono::steady_clock::now();
   if (Result<void> named = check_reports(options.reports); !named) return named.error();
-  const auto model = read_valid_model(options.model);
+  const Result<TypedModel> model = read_typed_model(options.model);
   if (!model) return model.error();
   const Result<Ranges> ranges = read_ranges(options);
   if (!ranges) return ranges.error();
@@ -226,9 +226,10 @@ Result<ExitCode> run(const Options& options, Report& report) {
   lint_options.as = format_named(options.format);
   lint_options.seed = report.common().seed;
   lint_options.search_seconds = options.search;
-  const Result<LintResult> result = lint(**model, *ranges, lint_options);
+  lint_options.types = model->types;
+  const Result<LintResult> result = lint(model->model, *ranges, lint_options);
   if (!result) return result.error();
-  if (Result<void> written = write_lint_reports(options, **model, *result, start); !written)
+  if (Result<void> written = write_lint_reports(options, model->model, *result, start); !written)
     return written.error();
   if (report.json())
     fill_document(options, *result, report.document);

@@ -213,8 +213,8 @@ std::vector<ValueType> Analysis::body_types(const PlannedNode& node, const Plann
   std::vector<ValueType> types;
   for (int slot : graph.plan->inputs) {
     const std::string name = slot < 0 ? "" : graph.plan->names[static_cast<std::size_t>(slot)];
-    const auto known = scope.known->find(scope.path + node.path_into(graph) + name);
-    types.push_back(known == scope.known->end() ? ValueType{} : known->second.type);
+    const Known* known = scope.known->find(scope.path + node.path_into(graph) + name);
+    types.push_back(known ? known->type : ValueType{});
   }
   return types;
 }

@@ -134,10 +134,10 @@ class Judge {
 }  // namespace
 
 Assessor::Assessor(const Model& model, const Setting& setting,
-                   std::map<std::string, Interval> overrides)
-    : analysis_(model,
-                {setting, std::move(overrides), [this](const Analyzed& seen) { observe_(seen); }}) {
-}
+                   std::map<std::string, Interval> overrides,
+                   std::shared_ptr<const ModelTypes> types)
+    : analysis_(model, {setting, std::move(overrides),
+                        [this](const Analyzed& seen) { observe_(seen); }, std::move(types)}) {}
 
 Assessment Assessor::judge(const std::map<std::string, Abstract>& values, bool keep_ranges) {
   Judge judge;

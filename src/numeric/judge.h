@@ -35,7 +35,8 @@ struct Assessment {
 // point into it.
 class Assessor {
  public:
-  Assessor(const Model& model, const Setting& setting, std::map<std::string, Interval> overrides);
+  Assessor(const Model& model, const Setting& setting, std::map<std::string, Interval> overrides,
+           std::shared_ptr<const ModelTypes> types = nullptr);
   Assessment judge(const std::map<std::string, Abstract>& values, bool keep_ranges = false);
   // Of a value by its path and name; only after an analysis.
   ValueType type_of(const std::string& name) const { return analysis_.type_of(name); }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "graph/graph.h"
 #include "numeric/ranges.h"
 #include "numeric/transfer.h"
+#include "semantics/infer_types.h"
 
 namespace assay {
 
@@ -68,8 +70,9 @@ struct LintOptions {
   Setting setting;
   std::optional<ElementType> as;  // the format that takes the place of float32
   std::uint64_t seed = 0;
-  double search_seconds = 1;  // for witnesses and fixes together; 0: none
-  bool keep_ranges = false;   // of all values, for a map
+  double search_seconds = 1;                  // for witnesses and fixes together; 0: none
+  bool keep_ranges = false;                   // of all values, for a map
+  std::shared_ptr<const ModelTypes> types{};  // of the model, where they have been inferred
 };
 
 struct LintResult {

@@ -2,6 +2,7 @@
 #include "semantics/import_tensorflow.h"
 
 #include <algorithm>
+#include <map>
 
 #include <gtest/gtest.h>
 
@@ -31,10 +32,26 @@ std::string placeholder(const std::string& name, const std::string& op = "Placeh
       "dim { size: 2 } } } }");
 }
 
-Model import(const std::string& text) {
+TypedModel import_typed(const std::string& text) {
   auto graph = parse_tensorflow(text, TensorflowForm::text, "test.pbtxt");
   EXPECT_TRUE(graph.has_value()) << (graph ? "" : graph.error().message);
   return import_tensorflow(*std::move(graph));
+}
+
+Model import(const std::string& text) { return import_typed(text).model; }
+
+// Types by name, and what is objected to, as one text.
+std::string described(const ModelTypes& types) {
+  std::map<std::string, std::string> lines;
+  for (const NamedValueType& value : types.values) {
+    const Known& known = value.known;
+    lines[value.name] = to_text(known.type) + (known.constant.defined() ? " known" : "") +
+                        (known.extents ? to_text(*known.extents) : "");
+  }
+  std::string text;
+  for (const auto& [name, line] : lines) text += name + ": " + line + "\n";
+  for (const NodeRemarks& remarks : types.remarks) text += remarks.layer + " is remarked on\n";
+  return text;
 }
 
 const Node& node_named(const Graph& graph, const std::string& name) {
@@ -163,6 +180,20 @@ TEST(ImportTensorflow, MakesLoopsOfFrames) {
   EXPECT_TRUE(check_structure(model).empty()) << check_structure(model).front().message;
   EXPECT_EQ(node_named(model.graph, "f").op, "Loop");
   EXPECT_EQ(run(model, {pair(1, -3)}), (std::vector<double>{16, -48}));
+}
+
+// What grows with the graph is what inference over the whole model says.
+TEST(ImportTensorflow, BringsTheTypesOfTheModel) {
+  for (const std::string& text :
+       {placeholder("x") + integer("axis", 0) + node("shape", "Shape", "x") +
+            node("sum", "Sum", "x axis") + node("out", "Mul", "sum x") +
+            node("odd", "NobodyKnows", "out"),
+        loop(node("cond", "LoopCond", "less"))}) {
+    const TypedModel typed = import_typed(text);
+    ASSERT_TRUE(typed.types);
+    EXPECT_EQ(described(*typed.types), described(infer_types(typed.model)));
+  }
+  EXPECT_FALSE(import_typed(placeholder("x") + node("y", "Exp", "nowhere")).types);
 }
 
 TEST(ImportTensorflow, LeavesLoopsOfAnotherFormUnknown) {

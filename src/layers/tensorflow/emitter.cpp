@@ -73,12 +73,12 @@ std::vector<std::string> Emitter::outputs(std::size_t node, Scope& scope) {
 
 Known Emitter::known_of(std::size_t node, std::size_t i, const Scope& scope) const {
   const std::string name = input(node, i, scope);
-  for (const std::string& full : {scope.path + name, name}) {
-    if (const auto found = known_.find(full); found != known_.end()) {
-      Known known = found->second;
-      known.present = true;
-      return known;
-    }
+  const Known* found = scope.path.empty() ? nullptr : known_.find(model_.graph, scope.path + name);
+  if (!found) found = known_.find(model_.graph, name);
+  if (found) {
+    Known known = *found;
+    known.present = true;
+    return known;
   }
   Known known{true, {}, {}, {}};
   const Edge& edge = wiring_[node].inputs[i];

@@ -29,7 +29,7 @@ struct Choice {
 
 class Emitter {
  public:
-  Emitter(const Wiring& wiring, const Frames& frames, const KnownValues& known, Model& model)
+  Emitter(const Wiring& wiring, const Frames& frames, KnownValues& known, Model& model)
       : wiring_(wiring), frames_(frames), known_(known), model_(model) {}
 
   void emit_all();
@@ -66,7 +66,7 @@ class Emitter {
 
   const Wiring& wiring_;
   const Frames& frames_;
-  const KnownValues& known_;
+  KnownValues& known_;
   Model& model_;
   std::unordered_map<std::size_t, Choice> choices_;  // by Merge
   std::size_t unresolved_ = 0;
