@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <forward_list>
 #include <set>
 #include <string_view>
 #include <unordered_map>
@@ -21,15 +22,17 @@ namespace {
 // Functions that call functions a few times each unfold to any number of nodes.
 constexpr std::size_t kMostUnfolded = 200'000;
 
-// The slots of names, which others own. Most graphs have few, and comparing these takes less time
-// than hashing.
+// The slots of names, which others own unless it is told to. Most graphs have few, and comparing
+// these takes less time than hashing.
 class NameTable {
  public:
+  explicit NameTable(bool owning = false) : owning_(owning) {}
   void reserve(std::size_t count) { names_.reserve(count); }
 
   // The name's slot; `slot`, which it is then given, if it has none.
   int find_or_add(std::string_view name, int slot) {
     if (const int known = find(name); known >= 0) return known;
+    if (owning_) name = owned_.emplace_front(name);
     if (names_.size() == kMostCompared) {
       for (const Named& one : names_) hashed_.emplace(one.name, one.slot);
     }
@@ -65,6 +68,8 @@ class NameTable {
   static constexpr std::size_t kMostCompared = 32;
   std::vector<Named> names_;
   std::unordered_map<std::string_view, int> hashed_;  // all of them, once there are many
+  bool owning_;
+  std::forward_list<std::string> owned_;
 };
 
 // Names of one scope and of the scopes around it.
@@ -95,12 +100,12 @@ class Planner {
   explicit Planner(const Imports& imports, Graph* own = nullptr) : imports_(imports), own_(own) {}
 
   std::unique_ptr<Plan> plan(const Graph& graph, const Scope* outer);
+  PlannedNode plan_node(Node node, std::size_t position, Plan& plan, Scope& scope);
 
  private:
   void define_constants(const Graph& graph, Plan& plan, Scope& scope) const;
   void declare(const Graph& graph, Plan& plan, const Scope& scope) const;
   SlotRef use(Plan& plan, Scope& scope, const std::string& name) const;
-  void plan_node(Node node, std::size_t position, Plan& plan, Scope& scope);
   void look_up(PlannedNode& node) const;
   void plan_subgraphs(PlannedNode& node, const Scope& scope);
   std::shared_ptr<const Plan> plan_function(const Function& function, const Node& call);
@@ -186,7 +191,8 @@ std::unique_ptr<Plan> Planner::plan(const Graph& graph, const Scope* outer) {
   }
   plan->nodes.reserve(graph.nodes.size());
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
-    plan_node(&graph == own_ ? std::move(own_->nodes[i]) : graph.nodes[i], i, *plan, scope);
+    Node node = &graph == own_ ? std::move(own_->nodes[i]) : graph.nodes[i];
+    plan->nodes.push_back(plan_node(std::move(node), i, *plan, scope));
   }
   for (const NamedType& output : graph.outputs) {
     plan->outputs.push_back(use(*plan, scope, output.name));
@@ -230,13 +236,14 @@ SlotRef Planner::use(Plan& plan, Scope& scope, const std::string& name) const {
   throw EvaluationError("Graph.undefined", fmt::format("{} is not defined", in_quotes(name)));
 }
 
-// The names in scope are those of the planned node itself, which stays where it is.
-void Planner::plan_node(Node node, std::size_t position, Plan& plan, Scope& scope) {
+// The names in scope are those in the lists of the planned node, which stay where they are when it
+// is moved.
+PlannedNode Planner::plan_node(Node node, std::size_t position, Plan& plan, Scope& scope) {
   if (in_function_ && ++unfolded_ > kMostUnfolded) {
     throw EvaluationError("Graph.size",
                           fmt::format("functions unfold to more than {} nodes", kMostUnfolded));
   }
-  PlannedNode& result = plan.nodes.emplace_back();
+  PlannedNode result;
   result.id = node_count_++;
   result.position = position;
   result.label = printable(display_name(node, position));
@@ -253,6 +260,7 @@ void Planner::plan_node(Node node, std::size_t position, Plan& plan, Scope& scop
   for (const std::string& output : own.outputs) {
     result.outputs.push_back(output.empty() ? -1 : define(plan, scope, output));
   }
+  return result;
 }
 
 void Planner::look_up(PlannedNode& planned) const {
@@ -314,6 +322,25 @@ std::unique_ptr<Plan> make_plan(const Graph& graph, const Imports& imports) {
 
 std::unique_ptr<Plan> plan_composed(Graph graph) {
   return Planner({&newest_opsets()}, &graph).plan(graph, nullptr);
+}
+
+struct GrowingPlan::Parts {
+  Planner planner;
+  Scope scope{nullptr, NameTable(true)};
+};
+
+GrowingPlan::GrowingPlan(const Imports& imports)
+    : parts_(std::make_unique<Parts>(Parts{Planner(imports)})) {}
+GrowingPlan::~GrowingPlan() = default;
+
+int GrowingPlan::slot(const std::string& name) const { return parts_->scope.slots.find(name); }
+
+int GrowingPlan::define(const std::string& name) {
+  return assay::define(plan_, parts_->scope, name);
+}
+
+PlannedNode GrowingPlan::add(const Node& node) {
+  return parts_->planner.plan_node(node, count_++, plan_, parts_->scope);
 }
 
 void for_each_node(const Plan& plan, const std::string& path,
