@@ -1,8 +1,7 @@
-#include "patterns/elementwise.h"
-
 #include <algorithm>
 
 #include "base/parallel.h"
+#include "patterns/elementwise_long.h"
 #include "patterns/gemm.h"
 
 namespace assay::elementwise_detail {
@@ -195,6 +194,8 @@ bool all_natural(const Call& call) {
 }  // namespace
 
 bool wide_loops() { return gemm_isa() != "sse"; }
+
+bool widest_loops() { return gemm_isa() == "avx512"; }
 
 void run(Call& call, const Kernels& kernels) {
   const bool real = any_real(call) || !kernels.integer;
