@@ -7,8 +7,8 @@
 namespace assay::elementwise_detail {
 namespace {
 
-constexpr std::int64_t kBlock = 1024;       // elements handled at a time: fits the first cache
-constexpr std::int64_t kGrain = 16 * 1024;  // elements worth a thread
+constexpr std::int64_t kBlock = 1024;      // elements handled at a time: fits the first cache
+constexpr std::int64_t kGrain = 8 * 1024;  // elements worth a thread
 
 // Reads one input as if it had the output's shape. Floats are read where they lie.
 template <class S>

@@ -8,7 +8,6 @@
 
 #include "base/check.h"
 #include "base/parallel.h"
-#include "patterns/gemm_kernel.h"
 
 namespace assay {
 namespace {
@@ -143,20 +142,31 @@ int threads_for(std::int64_t m, std::int64_t n, std::int64_t k) {
   return work_of(m, n, k) < kParallelWork ? 1 : thread_count();
 }
 
-// pack_a(i, rows, k0, depth) gives a packed part of A, pack_b(k0, k1, j0, j1, panel) packs one of
-// B.
+void multiply_block(const GemmKernels& kernels, std::int64_t rows, std::int64_t columns,
+                    std::int64_t depth, const double* a, const double* b, double* c,
+                    std::int64_t ldc, bool first) {
+  kernels.multiply(rows, columns, depth, a, b, c, ldc, first);
+}
+void multiply_block(const GemmKernels& kernels, std::int64_t rows, std::int64_t columns,
+                    std::int64_t depth, const double* a, const SpreadColumns& b, double* c,
+                    std::int64_t ldc, bool first) {
+  kernels.multiply_spread(rows, columns, depth, a, b, c, ldc, first);
+}
+
+// pack_a(i, rows, k0, depth) gives a packed part of A, pack_b(k0, k1, j0, j1, panel) a packed or
+// spread one of B.
 template <typename PackA, typename PackB>
 void multiply_piece(const GemmKernels& kernels, std::int64_t i0, std::int64_t i1, std::int64_t j0,
                     std::int64_t j1, std::int64_t k, const PackA& pack_a, const PackB& pack_b,
                     double* c, std::int64_t ldc) {
-  double* const b = panels().b.get();
+  double* const panel = panels().b.get();
   for (std::int64_t k0 = 0; k0 < k; k0 += kGemmDepth) {
     const std::int64_t depth = std::min(k - k0, kGemmDepth);
-    pack_b(k0, k0 + depth, j0, j1, b);
+    const auto b = pack_b(k0, k0 + depth, j0, j1, panel);
     for (std::int64_t i = i0; i < i1; i += kRowsPacked) {
       const std::int64_t rows = std::min(i1 - i, kRowsPacked);
-      kernels.multiply(rows, j1 - j0, depth, pack_a(i, rows, k0, depth), b, c + i * ldc + j0, ldc,
-                       k0 == 0);
+      multiply_block(kernels, rows, j1 - j0, depth, pack_a(i, rows, k0, depth), b, c + i * ldc + j0,
+                     ldc, k0 == 0);
     }
   }
 }
@@ -260,6 +270,7 @@ void gemm(std::int64_t m, std::int64_t n, std::int64_t k, const MatrixView& a, c
     const auto pack_b = [&](std::int64_t k0, std::int64_t k1, std::int64_t j0, std::int64_t j1,
                             double* panel) {
       kernels.pack_columns(at(columns, j0, k0), j1 - j0, k1 - k0, panel);
+      return static_cast<const double*>(panel);
     };
     multiply_blocked(kernels, m, n, k, cut(m, n, threads_for(m, n, k)), pack_a, pack_b, c, ldc);
   }
@@ -269,15 +280,16 @@ PackedRows::PackedRows(std::int64_t m, std::int64_t k, const MatrixView& a)
     : m_(m), k_(k), padded_(round_up(m, current_kernels()->rows)) {
   panels_ = Tensor::uninitialized(ElementType::f64, {padded_ * k});
   double* const to = panels_.mutate<double>().data();
-  const std::int64_t blocks = divide_up(k, kGemmDepth), row_blocks = divide_up(m, kRowsPacked);
-  const std::int64_t grain = std::max<std::int64_t>(
-      1, kPackingGrain / std::max<std::int64_t>(1, std::min(m, kRowsPacked) * kGemmDepth));
-  parallel_for(blocks * row_blocks, grain, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t t = begin; t < end; ++t) {
-      const std::int64_t k0 = t / row_blocks * kGemmDepth, i = t % row_blocks * kRowsPacked;
-      const std::int64_t depth = std::min(k - k0, kGemmDepth);
-      current_kernels()->pack_rows(at(rows_of(a), i, k0), std::min(m - i, kRowsPacked), depth,
-                                   to + k0 * padded_ + i * depth);
+  // Whole rows of A at a time, as they lie in memory.
+  const GemmKernels& kernels = *current_kernels();
+  const std::int64_t grain = kPackingGrain / std::max<std::int64_t>(1, k * kernels.rows) + 1;
+  parallel_for(padded_ / kernels.rows, grain, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t sliver = begin; sliver < end; ++sliver) {
+      const std::int64_t i = sliver * kernels.rows, height = std::min(m - i, kernels.rows);
+      for (std::int64_t k0 = 0; k0 < k; k0 += kGemmDepth) {
+        const std::int64_t depth = std::min(k - k0, kGemmDepth);
+        kernels.pack_rows(at(rows_of(a), i, k0), height, depth, to + k0 * padded_ + i * depth);
+      }
     }
   });
 }
@@ -293,6 +305,7 @@ void gemm(const PackedRows& a, std::int64_t n, const MatrixView& b, double* c, s
   const auto pack = [&](std::int64_t k0, std::int64_t k1, std::int64_t j0, std::int64_t j1,
                         double* panel) {
     kernels.pack_columns(at(columns, j0, k0), j1 - j0, k1 - k0, panel);
+    return static_cast<const double*>(panel);
   };
   multiply_strip(kernels, a, n, pack, c, ldc);
 }
@@ -306,8 +319,18 @@ void gemm_packed(const PackedRows& a, std::int64_t n, const PackColumns& pack_b,
     const std::int64_t whole = n / kernels.columns * kernels.columns;
     if (whole < n) std::fill_n(panel + whole * (k1 - k0), kernels.columns * (k1 - k0), 0.0);
     pack_b(k0, k1, kernels.columns, panel);
+    return static_cast<const double*>(panel);
   };
   multiply_strip(kernels, a, n, pack, c, ldc);
+}
+
+void gemm_spread(const PackedRows& a, std::int64_t n, const SpreadRows& b, double* c,
+                 std::int64_t ldc) {
+  if (fill_if_no_terms(a.rows(), n, a.terms(), c, ldc)) return;
+  const auto given = [&](std::int64_t k0, std::int64_t k1, std::int64_t, std::int64_t, double*) {
+    return b(k0, k1);
+  };
+  multiply_strip(*current_kernels(), a, n, given, c, ldc);
 }
 
 std::string_view gemm_isa() { return current_kernels()->name; }

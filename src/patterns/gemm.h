@@ -12,6 +12,7 @@
 #include <functional>
 #include <string_view>
 
+#include "patterns/gemm_kernel.h"
 #include "tensor/tensor.h"
 
 namespace assay {
@@ -61,6 +62,12 @@ constexpr std::int64_t kPanelSlack = 8;
 
 // The same with a B that exists only block by block (the patches of a convolution).
 void gemm_packed(const PackedRows& a, std::int64_t n, const PackColumns& pack_b, double* c,
+                 std::int64_t ldc);
+
+// And with one whose rows can be read where they lie: gives the rows [k0, k1), which need last only
+// until the next call on the same thread.
+using SpreadRows = std::function<SpreadColumns(std::int64_t k0, std::int64_t k1)>;
+void gemm_spread(const PackedRows& a, std::int64_t n, const SpreadRows& b, double* c,
                  std::int64_t ldc);
 
 // The instruction set in use: "sse", "avx2" or "avx512". The best one of the machine, unless the

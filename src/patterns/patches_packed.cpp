@@ -152,17 +152,63 @@ class Strip {
     }
   }
 
- private:
-  void find_rows() {
+  // Whether eight neighbouring columns always come from one row, and all runs step from leading tap
+  // to leading tap alike: then the product can read the rows of the image itself.
+  bool is_spread() const {
     const std::size_t runs = tile_.runs.size();
-    const std::vector<std::int64_t>& offsets = tile_.row_offsets;
-    const auto source = [&](std::size_t i) {
-      return offsets[i] < 0 ? -1 : tile_.runs[i % runs].start + offsets[i];
-    };
-    for (std::size_t i = 0; i < offsets.size(); ++i) sources_.push_back(source(i));
+    for (std::size_t i = 0; i < places_.size(); ++i)
+      if (places_[i] - places_[i - i % runs] != places_[i % runs] - places_[0]) return false;
+    return std::all_of(tile_.runs.begin(), tile_.runs.end(), [](const PatchRun& run) {
+      return run.at % kRowUnit == 0 && run.count % kRowUnit == 0;
+    });
+  }
+
+  SpreadColumns spread(std::int64_t k0, std::int64_t k1) const {
+    thread_local std::vector<std::int64_t> rows, eights;
+    const std::size_t runs = tile_.runs.size();
+    const auto taps = static_cast<std::int64_t>(row_.starts().size());
+    const auto leading = static_cast<std::int64_t>(places_.size() / runs);
+    const std::int64_t first = k0 / (leading * taps), last = (k1 - 1) / (leading * taps);
+    const std::int64_t channel = static_cast<std::int64_t>(sources_.size()) * row_.length();
+    rows.clear();
+    for (std::int64_t k = k0; k < k1; ++k) {
+      const auto row = static_cast<std::size_t>(k / taps % leading);
+      rows.push_back((k / (leading * taps) - first) * channel + places_[row * runs] - places_[0] +
+                     row_.starts()[static_cast<std::size_t>(k % taps)]);
+    }
+    eights.clear();
+    for (std::size_t run = 0; run < runs; ++run)
+      for (std::int64_t i = 0; i < tile_.runs[run].count; i += kRowUnit)
+        eights.push_back(places_[run] + i);
+    eights.resize(eights.size() + kMostSliver / kRowUnit);
+    return {read_rows(first, last), rows.data(), eights.data()};
+  }
+
+ private:
+  // A row that is read, where it begins in x; -1 if it lies outside and is all zeros.
+  struct Source {
+    std::int64_t key, begin;
+    bool operator<(const Source& other) const { return key < other.key; }
+  };
+
+  // In images of one leading axis, rows outside have places of their own.
+  Source source(std::size_t i) const {
+    const std::size_t run = i % tile_.runs.size();
+    const std::int64_t offset = tile_.row_offsets[i];
+    const std::int64_t begin = offset < 0 ? -1 : tile_.runs[run].start + offset;
+    if (p_.axes.size() != 2 || tile_.runs.front().start != tile_.runs.back().start)
+      return {begin, begin};
+    const PatchAxis& axis = p_.axes[0];
+    return {tile_.index[run] * axis.step + axis.offsets[i / tile_.runs.size()], begin};
+  }
+
+  void find_rows() {
+    const std::size_t count = tile_.row_offsets.size(), runs = tile_.runs.size();
+    for (std::size_t i = 0; i < count; ++i) sources_.push_back(source(i));
     std::sort(sources_.begin(), sources_.end());
-    sources_.erase(std::unique(sources_.begin(), sources_.end()), sources_.end());
-    for (std::size_t i = 0; i < offsets.size(); ++i) {
+    const auto same = [](const Source& a, const Source& b) { return a.key == b.key; };
+    sources_.erase(std::unique(sources_.begin(), sources_.end(), same), sources_.end());
+    for (std::size_t i = 0; i < count; ++i) {
       const auto found = std::lower_bound(sources_.begin(), sources_.end(), source(i));
       const std::int64_t output = tile_.runs[i % runs].first / p_.axes.back().step;
       places_.push_back((found - sources_.begin()) * row_.length() + output - first_);
@@ -177,11 +223,11 @@ class Strip {
     if (rows.size() < size + kRowUnit) rows.resize(size + kRowUnit);
     double* to = rows.data();
     for (std::int64_t c = first; c <= last; ++c) {
-      for (const std::int64_t source : sources_) {
-        if (source < 0)
+      for (const Source& source : sources_) {
+        if (source.begin < 0)
           std::fill_n(to, length, 0.0);
         else
-          row_.read(kernels_, x_ + c * plane + source, to);
+          row_.read(kernels_, x_ + c * plane + source.begin, to);
         to += length;
       }
     }
@@ -218,9 +264,23 @@ class Strip {
   const std::int64_t first_;  // output along the last axis with which the rows begin
   const PatchRow row_;
   const RowKernels& kernels_ = row_kernels();
-  std::vector<std::int64_t> sources_;  // the rows that are read, where they begin in x; -1: zeros
-  std::vector<std::int64_t> places_;   // by leading tap and run, among the rows of a channel
+  std::vector<Source> sources_;
+  std::vector<std::int64_t> places_;  // by leading tap and run, among the rows of a channel
 };
+
+template <class T>
+void multiply(const Strip<T>& strip, const PackedRows& weights, std::int64_t columns, double* c) {
+  if (strip.is_spread())
+    return gemm_spread(
+        weights, columns, [&](std::int64_t k0, std::int64_t k1) { return strip.spread(k0, k1); }, c,
+        columns);
+  gemm_packed(
+      weights, columns,
+      [&](std::int64_t k0, std::int64_t k1, std::int64_t width, double* panel) {
+        strip.pack(k0, k1, width, panel);
+      },
+      c, columns);
+}
 
 template <class T>
 void convolve_patches(const Patches& p, const T* x, const Elements& w, const PatchSink& sink) {
@@ -229,11 +289,7 @@ void convolve_patches(const Patches& p, const T* x, const Elements& w, const Pat
   const std::vector<PackedRows> packed = vector ? std::vector<PackedRows>() : pack_weights(p, w);
   by_strips(p, columns, sink, [&](std::int64_t group, std::int64_t j0, std::int64_t j1, double* c) {
     const Strip<T> strip(p, x, group, j0, j1);
-    const auto pack = [&](std::int64_t k0, std::int64_t k1, std::int64_t width, double* panel) {
-      strip.pack(k0, k1, width, panel);
-    };
-    if (!vector)
-      return gemm_packed(packed[static_cast<std::size_t>(group)], j1 - j0, pack, c, j1 - j0);
+    if (!vector) return multiply(strip, packed[static_cast<std::size_t>(group)], j1 - j0, c);
     std::vector<double> column(static_cast<std::size_t>(p.terms() + kPanelSlack));
     strip.pack(0, p.terms(), 1, column.data());
     gemm(p.maps, 1, p.terms(), weights_of(p, w, group), {column.data(), false, 1, 1}, c, 1);
