@@ -347,6 +347,38 @@ TEST_P(GemmTest, MultipliesRowsThatWerePackedBefore) {
   }
 }
 
+TEST_P(GemmTest, ReadsColumnsWhereTheyLie) {
+  const std::tuple<Size, Size, Size> sizes[] = {{5, 8, 3}, {70, 200, 300}, {1200, 40, 520}};
+  for (const auto& [m, n, k] : sizes) {
+    Matrix a(m, k);
+    Matrix b(k, n);
+    const MatrixView av = a.fill(Random(1)).view();
+    const auto expected = bits(product(m, n, k, av, b.fill(Random(2)).view()));
+    // Groups of eight columns from the last to the first, each with its rows one behind the other.
+    const Size groups = n / 8, distance = 8 * k + 3;
+    std::vector<double> data(static_cast<std::size_t>(groups * distance));
+    std::vector<std::int64_t> eights(static_cast<std::size_t>(groups + kMostSliver / 8));
+    for (Size g = 0; g < groups; ++g) {
+      const Size start = (groups - 1 - g) * distance;
+      eights[static_cast<std::size_t>(g)] = start;
+      for (Size i = 0; i < 8 * k; ++i)
+        data[static_cast<std::size_t>(start + i)] = b.at(i / 8, 8 * g + i % 8);
+    }
+    for (const int threads : {1, 3}) {
+      set_thread_count(threads);
+      std::vector<double> c(expected.size(), kNan);
+      const SpreadRows rows = [&](Size k0, Size k1) -> SpreadColumns {
+        thread_local std::vector<std::int64_t> offsets;
+        offsets.clear();
+        for (Size kk = k0; kk < k1; ++kk) offsets.push_back(8 * kk);
+        return {data.data(), offsets.data(), eights.data()};
+      };
+      gemm_spread(PackedRows(m, k, av), n, rows, c.data(), n);
+      ASSERT_EQ(bits(c), expected) << m << 'x' << n << 'x' << k << ", " << threads << " threads";
+    }
+  }
+}
+
 TEST_P(GemmTest, PassesOnWhatTheCallbackThrows) {
   set_thread_count(3);
   Matrix a(1000, 300);
