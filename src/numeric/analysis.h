@@ -99,6 +99,7 @@ class Analysis {
   std::unique_ptr<Plan> plan_;
   std::shared_ptr<const KnownNames> known_;
   Forms forms_;
+  KnownSteps steps_;
   // The composed operator that this is inside of; what its nodes do is what it does.
   struct Collected {
     Situation& situation;

@@ -9,6 +9,7 @@
 #include "graph/names.h"
 #include "graph/order.h"
 #include "semantics/bind.h"
+#include "semantics/growing_plan.h"
 
 namespace assay {
 namespace {

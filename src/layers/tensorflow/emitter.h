@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -68,7 +69,8 @@ class Emitter {
   const Frames& frames_;
   KnownValues& known_;
   Model& model_;
-  std::unordered_map<std::size_t, Choice> choices_;  // by Merge
+  std::unordered_map<std::size_t, Choice> choices_;                 // by Merge
+  std::unordered_map<std::string_view, std::size_t> input_places_;  // of the model, by name
   std::size_t unresolved_ = 0;
 };
 
