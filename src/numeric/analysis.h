@@ -79,9 +79,23 @@ class Analysis {
   std::vector<Abstract> control(Situation& s, Scope& scope, Analyzed& seen);
   std::vector<Abstract> branches(Situation& s, Scope& scope);
   std::vector<Abstract> loop(Situation& s, Scope& scope, Analyzed& seen);
+  std::vector<Abstract> scan(Situation& s, Scope& scope, Analyzed& seen,
+                             const AttributeValue& count);
+  // Where a loop's node and its body have the values that one round hands to the next.
+  struct Carried {
+    std::size_t input = 0, count = 0;  // of the node and of its body
+    std::size_t result = 0;            // of the body
+    bool enters = true;                // there may be a round
+    bool always = false;               // there is one
+  };
+  std::vector<Abstract> rounds(Situation& s, Scope& scope, Analyzed& seen,
+                               std::vector<Abstract> state, const Carried& carried);
   std::vector<Abstract> next_state(const Situation& s, Scope& scope,
-                                   const std::vector<Abstract>& state, bool enters);
-  bool settle_loop(const Situation& s, Scope& scope, std::vector<Abstract>& state, bool enters);
+                                   const std::vector<Abstract>& state, const Carried& carried);
+  bool settle_loop(const Situation& s, Scope& scope, std::vector<Abstract>& state,
+                   const Carried& carried);
+  static std::vector<ValueType> body_types(const PlannedNode& node, const PlannedSubgraph& graph,
+                                           const Scope& scope);
   std::vector<Abstract> unfollowed(Situation& s, Scope& scope, Analyzed& seen);
   void settle(Situation& s, std::vector<Abstract>& outputs, Analyzed& seen);
   const Interval* override_of(const Analyzed& seen, std::size_t output) const;

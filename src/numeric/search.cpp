@@ -17,6 +17,7 @@ constexpr std::size_t kMostSplit = 8;         // roots whose ranges are cut
 constexpr std::int64_t kMostDrawn = 1 << 22;  // elements of all roots together
 constexpr int kCandidates = 60;
 constexpr double kWitnessShare = 0.8;   // of the time, and of what came before
+constexpr double kAttemptShare = 0.25;  // of that, for one attempt: a loop may never end
 constexpr std::int64_t kOpenDrawn = 2;  // an open extent, where values are drawn
 
 bool all_finite(const Value& value) {
@@ -223,7 +224,9 @@ void LintSearch::find_witnesses(Assessment& judgement) const {
     }
     EvaluateOptions run;
     run.seed = options_->seed;
+    const double end = passed() + kAttemptShare * most;
     run.observe = [&](const Evaluated& seen) {
+      if (passed() > end) throw EvaluationError("lint.witness-time", "the attempt takes too long");
       const std::string* origin = find_property(seen.node.node.metadata, kOriginNode);
       const auto found = open.find(origin ? *origin : seen.layer());
       if (found == open.end() || !fails(seen)) return;

@@ -205,5 +205,71 @@ TEST(ImportTensorflow, LeavesLoopsOfAnotherFormUnknown) {
   EXPECT_EQ(*reason, "the loop 'f' is not one that can be read: it has no condition");
 }
 
+std::string called(const std::string& attribute, const std::string& function) {
+  return "attr { key: \"" + attribute + "\" value { func { name: \"" + function + "\" } } } ";
+}
+
+// A function of x and i with one node a result, as a TensorFlow 2 graph has it in its library.
+std::string function(const std::string& name, const std::string& nodes,
+                     const std::vector<std::string>& results) {
+  std::string text = "function { signature { name: \"" + name +
+                     "\" input_arg { name: \"i\" } input_arg { name: \"x\" } ";
+  for (std::size_t k = 0; k < results.size(); ++k)
+    text += "output_arg { name: \"r" + std::to_string(k) + "\" } ";
+  text += "} ";
+  for (std::size_t at = nodes.find("node {"); at != std::string::npos;) {
+    const std::size_t next = nodes.find("node {", at + 1);
+    text += "node_def " + nodes.substr(at + 5, next == std::string::npos ? next : next - at - 5);
+    at = next;
+  }
+  for (std::size_t k = 0; k < results.size(); ++k)
+    text += "ret { key: \"r" + std::to_string(k) + "\" value: \"" + results[k] + "\" } ";
+  return text + "}\n";
+}
+
+// One side has no operand at all: what is constant has its side, too.
+TEST(ImportTensorflow, BranchesWithFunctions) {
+  const Model model = import(
+      placeholder("x") + integer("zero", 0) +
+      node("p", "Placeholder", "", "attr { key: \"dtype\" value { type: DT_BOOL } }") +
+      node("either", "StatelessIf", "p zero x",
+           called("then_branch", "twice") + called("else_branch", "one")) +
+      "library { " + function("twice", node("sum", "Add", "x x"), {"sum:z:0"}) +
+      function("one",
+               node("c", "Const", "",
+                    "attr { key: \"value\" value { tensor { dtype: DT_FLOAT tensor_shape { dim { "
+                    "size: 2 } } float_val: 1 } } }"),
+               {"c:output:0"}) +
+      "}");
+  EXPECT_TRUE(check_structure(model).empty()) << check_structure(model).front().message;
+  ASSERT_EQ(model.graph.outputs.size(), 1);
+  EXPECT_EQ(run(model, {pair(3, 4), make_scalar(ElementType::boolean, 1)}),
+            (std::vector<double>{6, 8}));
+  EXPECT_EQ(run(model, {pair(3, 4), make_scalar(ElementType::boolean, 0)}),
+            (std::vector<double>{1, 1}));
+}
+
+TEST(ImportTensorflow, LoopsWithFunctions) {
+  const Model model = import(
+      placeholder("x") + integer("zero", 0) +
+      node("loop", "StatelessWhile", "zero x", called("cond", "less") + called("body", "go")) +
+      node("out", "Identity", "loop:1") + "library { " +
+      function("less", integer("four", 4) + node("l", "Less", "i four:output:0", "", "DT_INT32"),
+               {"l:z:0"}) +
+      function("go",
+               integer("one", 1) + node("more", "Add", "i one:output:0", "", "DT_INT32") +
+                   node("twice", "Add", "x x"),
+               {"more:z:0", "twice:z:0"}) +
+      "}");
+  EXPECT_TRUE(check_structure(model).empty()) << check_structure(model).front().message;
+  EXPECT_EQ(node_named(model.graph, "loop::while").op, "Loop");
+  const auto outputs = model.graph.outputs;
+  ASSERT_EQ(outputs.size(), 2);
+  EXPECT_EQ(outputs[1].name, "out");
+  Model last = model;
+  last.graph.outputs = {outputs[1]};
+  EXPECT_EQ(run(last, {pair(1, -3)}), (std::vector<double>{16, -48}));
+}
+
 }  // namespace
 }  // namespace assay
