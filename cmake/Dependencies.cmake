@@ -22,6 +22,8 @@ pkg_check_modules(simdjson REQUIRED IMPORTED_TARGET simdjson)
 # The name of the serial library differs from one distribution to another.
 pkg_search_module(hdf5 REQUIRED IMPORTED_TARGET hdf5-serial hdf5)
 pkg_check_modules(mpfr IMPORTED_TARGET mpfr)
+# Its own CMake file names a static library that the packages leave out.
+find_library(ASSAY_ALLOCATOR mimalloc)
 
 set(ASSAY_EXTERNAL_base fmt::fmt nlohmann_json::nlohmann_json Threads::Threads)
 set(ASSAY_EXTERNAL_tensor PkgConfig::libzip ZLIB::ZLIB)

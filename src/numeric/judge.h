@@ -38,12 +38,15 @@ class Assessor {
   Assessor(const Model& model, const Setting& setting, std::map<std::string, Interval> overrides,
            std::shared_ptr<const ModelTypes> types = nullptr);
   Assessment judge(const std::map<std::string, Abstract>& values, bool keep_ranges = false);
+  // Whether one operation is safe, by its name in an assessment; analyses no more than it needs.
+  bool proves(const std::string& name, const std::map<std::string, Abstract>& values);
   // Of a value by its path and name; only after an analysis.
   ValueType type_of(const std::string& name) const { return analysis_.type_of(name); }
 
  private:
   std::function<void(const Analyzed&)> observe_;
   Analysis analysis_;
+  std::map<std::string, std::vector<bool>> needed_;  // nodes, by the operation that needs them
 };
 
 Assessment judge(const Model& model, const Roots& roots, const Setting& setting);

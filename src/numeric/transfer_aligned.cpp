@@ -231,6 +231,12 @@ Value Compaction::compact(std::size_t i) const {
     if (axis.window) wide[d] = axis.compact;
     padded = padded || axis.padded;
   }
+  if (wide == shape && !padded) {
+    std::vector<Interval> ranges;
+    ranges.reserve(cells.size());
+    for (const Cell& cell : cells) ranges.push_back(cell.range);
+    return Value::ranges(x.type.element, wide, std::move(ranges));
+  }
   const std::vector<std::int64_t> steps = broadcast_strides(shape, wide);
   std::vector<Interval> ranges(static_cast<std::size_t>(element_count(wide)));
   std::vector<std::int64_t> index(wide.size());
