@@ -30,16 +30,22 @@ def find_class(module, base, name):
     return found
 
 
+def masks(node):
+    """Return how many inputs of a node are masks: they come last, and with the input in Keras."""
+    return bin(node.get("masked") or 0).count("1")
+
+
 def inputs_of(node):
     """Return the names of what a layer is called on, and of its weights."""
-    first = len(node.inputs) if node.op in _LISTS else _INPUTS.get(node.op, 1)
-    last = len(node.inputs) - 1 if node.get("masked") else None
-    return node.inputs[:first], node.inputs[first:last]
+    given = node.inputs[: len(node.inputs) - masks(node)]
+    first = len(given) if node.op in _LISTS else _INPUTS.get(node.op, 1)
+    return given[:first], given[first:]
 
 
 def mask_of(node):
-    """Return the name of a mask: it comes last here, and with the input in Keras."""
-    return node.inputs[-1] if node.get("masked") else None
+    """Return the name of the mask of a layer's only input, if it has one."""
+    several = node.op in _LISTS or node.op in _ATTENTION
+    return node.inputs[-1] if masks(node) == 1 and not several else None
 
 
 def is_built_by_a_call(op):
