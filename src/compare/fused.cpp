@@ -12,11 +12,13 @@ namespace {
 
 constexpr int kLongest = 4;  // nodes before the one in question: x * clip(x + 3) / 6
 
-bool on_elements(const Evaluated& evaluated) {
+bool is_a(Pattern pattern, const Evaluated& evaluated) {
   const PlannedNode& node = evaluated.node;
   return evaluated.path.empty() && !evaluated.unknown && node.found.entry && !node.function &&
-         node.found.entry->meaning.pattern == Pattern::elementwise;
+         node.found.entry->meaning.pattern == pattern;
 }
+
+bool on_elements(const Evaluated& evaluated) { return is_a(Pattern::elementwise, evaluated); }
 
 // What may have been before it was rounded to what is shown.
 Value unrounded(const Value& shown) {
@@ -42,7 +44,8 @@ void FusedChains::observe(const Evaluated& evaluated) {
       computed_.insert(evaluated.name(i));
     }
   }
-  if (!on_elements(evaluated)) return;
+  // A normalisation written by hand becomes one operation, with a mean of its own.
+  if (!on_elements(evaluated) && !is_a(Pattern::reduce, evaluated)) return;
   for (std::size_t i = 0; i < evaluated.node.node.outputs.size(); ++i) {
     Link link{&evaluated.node, {evaluated.inputs.begin(), evaluated.inputs.end()}, i};
     links_.insert_or_assign(evaluated.name(i), std::move(link));

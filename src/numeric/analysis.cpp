@@ -12,12 +12,9 @@ namespace assay {
 
 namespace {
 
-std::shared_ptr<const std::map<std::string, Known>> known_values(const Model& model,
-                                                                 const TypeOptions& options = {}) {
-  auto known = std::make_shared<std::map<std::string, Known>>();
-  for (NamedValueType& value : infer_types(model, options).values)
-    (*known)[value.name] = std::move(value.known);
-  return known;
+std::shared_ptr<const KnownNames> known_values(const Model& model, const TypeOptions& options) {
+  return std::make_shared<const KnownNames>(
+      std::make_shared<const ModelTypes>(infer_types(model, options)));
 }
 
 bool empty(const Abstract& x) { return x.is_tensor() && !x.exact.defined() && x.cells.empty(); }
@@ -135,6 +132,16 @@ Abstract join(const Abstract& a, const Abstract& b, TensorMode mode) {
   return result;
 }
 
+KnownNames::KnownNames(std::shared_ptr<const ModelTypes> types) : types_(std::move(types)) {
+  by_name_.reserve(types_->values.size());
+  for (const NamedValueType& value : types_->values) by_name_[value.name] = &value.known;
+}
+
+const Known* KnownNames::find(std::string_view name) const {
+  const auto found = by_name_.find(name);
+  return found == by_name_.end() ? nullptr : found->second;
+}
+
 Analysis::Analysis(const Model& model, AnalysisOptions options)
     : model_(&model),
       options_(std::move(options)),
@@ -142,7 +149,9 @@ Analysis::Analysis(const Model& model, AnalysisOptions options)
 Analysis::~Analysis() = default;
 
 void Analysis::run() {
-  if (!known_) {
+  if (!known_ && options_.types) {
+    known_ = std::make_shared<const KnownNames>(options_.types);
+  } else if (!known_) {
     TypeOptions types;
     for (const auto& [name, value] : inputs) types.inputs[name] = value.type;
     known_ = known_values(*model_, types);
@@ -162,8 +171,8 @@ void Analysis::run() {
 }
 
 ValueType Analysis::type_of(const std::string& name) const {
-  const auto found = known_->find(name);
-  return found == known_->end() ? ValueType{} : found->second.type;
+  const Known* found = known_->find(name);
+  return found ? found->type : ValueType{};
 }
 
 void Analysis::run_in(const Plan& plan, Scope& scope) {
@@ -274,6 +283,15 @@ void Analysis::inherit(const Situation& s, bool unknown, Abstract& output) {
                         (empty || data_decide_extents(s.node, s.inputs));
 }
 
+const Interval* Analysis::override_of(const Analyzed& seen, std::size_t output) const {
+  if (options_.overrides.empty()) return nullptr;
+  for (const std::string& name : {seen.path + seen.node.node.outputs[output], seen.name()}) {
+    const auto given = options_.overrides.find(name);
+    if (given != options_.overrides.end()) return &given->second;
+  }
+  return nullptr;
+}
+
 void Analysis::settle(Situation& s, std::vector<Abstract>& outputs, Analyzed& seen) {
   RootSet roots, mixed;
   const bool elementwise = s.node.found.entry && s.node.subgraphs.empty() &&
@@ -297,13 +315,10 @@ void Analysis::settle(Situation& s, std::vector<Abstract>& outputs, Analyzed& se
     if (output.real() && operands_numbers && !output.exact.defined())
       narrow(output, operands_finite, seen);
     output.assumed = output.assumed || seen.overflows;
-    for (const std::string& name : {seen.path + s.node.node.outputs[i], seen.name()}) {
-      const auto given = options_.overrides.find(name);
-      if (given == options_.overrides.end()) continue;
-      output = uniform(output.type, given->second);
+    if (const Interval* given = override_of(seen, i)) {
+      output = uniform(output.type, *given);
       output.roots = roots;
       output.mixed = mixed;
-      break;
     }
     give_forms(output);
   }

@@ -6,6 +6,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "graph/graph.h"
@@ -39,6 +41,19 @@ struct AnalysisOptions {
   // Ranges by the name of a value, or of a node of which it is an output.
   std::map<std::string, Interval> overrides;
   std::function<void(const Analyzed&)> observe;
+  // As inferred from what the model declares, which roots of its inputs' types do not change.
+  std::shared_ptr<const ModelTypes> types{};
+};
+
+// Inferred types and small constants of the values of a model, by path and name.
+class KnownNames {
+ public:
+  explicit KnownNames(std::shared_ptr<const ModelTypes> types);
+  const Known* find(std::string_view name) const;  // null: there is no such value
+
+ private:
+  std::shared_ptr<const ModelTypes> types_;
+  std::unordered_map<std::string_view, const Known*> by_name_;
 };
 
 class Analysis {
@@ -64,11 +79,26 @@ class Analysis {
   std::vector<Abstract> control(Situation& s, Scope& scope, Analyzed& seen);
   std::vector<Abstract> branches(Situation& s, Scope& scope);
   std::vector<Abstract> loop(Situation& s, Scope& scope, Analyzed& seen);
+  std::vector<Abstract> scan(Situation& s, Scope& scope, Analyzed& seen,
+                             const AttributeValue& count);
+  // Where a loop's node and its body have the values that one round hands to the next.
+  struct Carried {
+    std::size_t input = 0, count = 0;  // of the node and of its body
+    std::size_t result = 0;            // of the body
+    bool enters = true;                // there may be a round
+    bool always = false;               // there is one
+  };
+  std::vector<Abstract> rounds(Situation& s, Scope& scope, Analyzed& seen,
+                               std::vector<Abstract> state, const Carried& carried);
   std::vector<Abstract> next_state(const Situation& s, Scope& scope,
-                                   const std::vector<Abstract>& state, bool enters);
-  bool settle_loop(const Situation& s, Scope& scope, std::vector<Abstract>& state, bool enters);
+                                   const std::vector<Abstract>& state, const Carried& carried);
+  bool settle_loop(const Situation& s, Scope& scope, std::vector<Abstract>& state,
+                   const Carried& carried);
+  static std::vector<ValueType> body_types(const PlannedNode& node, const PlannedSubgraph& graph,
+                                           const Scope& scope);
   std::vector<Abstract> unfollowed(Situation& s, Scope& scope, Analyzed& seen);
   void settle(Situation& s, std::vector<Abstract>& outputs, Analyzed& seen);
+  const Interval* override_of(const Analyzed& seen, std::size_t output) const;
   void give_forms(Abstract& value);
   static void narrow(Abstract& output, bool operands_finite, Analyzed& seen);
   static void inherit(const Situation& s, bool unknown, Abstract& output);
@@ -81,7 +111,7 @@ class Analysis {
   const Model* model_;
   AnalysisOptions options_;
   std::unique_ptr<Plan> plan_;
-  std::shared_ptr<const std::map<std::string, Known>> known_;  // types and small constants, by name
+  std::shared_ptr<const KnownNames> known_;
   Forms forms_;
   // The composed operator that this is inside of; what its nodes do is what it does.
   struct Collected {

@@ -10,7 +10,7 @@ struct Analysis::Scope {
   std::string path;
   const Scope* outer = nullptr;
   // Inferred types and small constants by name, of this graph and those inside it.
-  std::shared_ptr<const std::map<std::string, Known>> known;
+  std::shared_ptr<const KnownNames> known;
   std::vector<Abstract> slots{};
   std::vector<Abstract> outputs{};
   bool reachable = true;
@@ -23,8 +23,7 @@ struct Analysis::Scope {
     return scope->slots[static_cast<std::size_t>(ref.slot)];
   }
   const Known* find(const std::string& name) const {
-    const auto found = known->find(path + name);
-    return found == known->end() ? nullptr : &found->second;
+    return path.empty() ? known->find(name) : known->find(path + name);
   }
 };
 

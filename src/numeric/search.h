@@ -19,7 +19,7 @@ class LintSearch {
       : model_(&model),
         roots_(&roots),
         options_(&options),
-        assessor_(model, options.setting, roots.overrides) {}
+        assessor_(model, options.setting, roots.overrides, options.types) {}
 
   // The analysis itself; the time to search begins when it is done.
   Assessment assess();

@@ -43,12 +43,12 @@ class Planner {
   explicit Planner(const Imports& imports) : imports_(imports) {}
 
   std::unique_ptr<Plan> plan(const Graph& graph, const Scope* outer);
+  PlannedNode plan_node(const Node& node, std::size_t position, Plan& plan, Scope& scope);
 
  private:
   void define_constants(const Graph& graph, Plan& plan, Scope& scope) const;
   void declare(const Graph& graph, Plan& plan, const Scope& scope) const;
   SlotRef use(Plan& plan, Scope& scope, const std::string& name) const;
-  PlannedNode plan_node(const Node& node, std::size_t position, Plan& plan, Scope& scope);
   void plan_subgraphs(PlannedNode& node, const Scope& scope);
   std::shared_ptr<const Plan> plan_function(const Function& function, const Node& call);
 
@@ -242,6 +242,28 @@ const std::map<std::string, std::int64_t>& newest_opsets() {
 
 std::unique_ptr<Plan> make_plan(const Graph& graph, const Imports& imports) {
   return Planner(imports).plan(graph, nullptr);
+}
+
+struct GrowingPlan::Parts {
+  Planner planner;
+  Scope scope{};
+};
+
+GrowingPlan::GrowingPlan(const Imports& imports)
+    : parts_(std::make_unique<Parts>(Parts{Planner(imports)})) {}
+GrowingPlan::~GrowingPlan() = default;
+
+int GrowingPlan::slot(const std::string& name) const {
+  const auto found = parts_->scope.slots.find(name);
+  return found == parts_->scope.slots.end() ? -1 : found->second;
+}
+
+int GrowingPlan::define(const std::string& name) {
+  return assay::define(plan_, parts_->scope, name);
+}
+
+PlannedNode GrowingPlan::add(const Node& node) {
+  return parts_->planner.plan_node(node, count_++, plan_, parts_->scope);
 }
 
 void for_each_node(const Plan& plan, const std::string& path,

@@ -8,7 +8,6 @@
 
 #include "graph/names.h"
 #include "graph/order.h"
-#include "semantics/infer_types.h"
 #include "validate/opsets.h"
 
 namespace assay {
@@ -105,6 +104,12 @@ void add_remarks(const ModelTypes& types, const Positions& positions, Validation
 }  // namespace
 
 ValidationResult validate(const Model& model) {
+  TypeOptions options;
+  options.keep_values = false;
+  return validate(model, infer_types(model, options));
+}
+
+ValidationResult validate(const Model& model, const ModelTypes& types) {
   ValidationResult result;
   const Positions positions(model);
   std::vector<Ordered> findings;
@@ -113,9 +118,7 @@ ValidationResult validate(const Model& model) {
     findings.push_back({order, std::move(finding)});
   }
   add_structure(model, positions, findings);
-  TypeOptions options;
-  options.keep_values = false;
-  add_remarks(infer_types(model, options), positions, result, findings);
+  add_remarks(types, positions, result, findings);
   std::stable_sort(findings.begin(), findings.end(),
                    [](const Ordered& a, const Ordered& b) { return a.order < b.order; });
   for (Ordered& one : findings) result.findings.push_back(std::move(one.finding));

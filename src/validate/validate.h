@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "graph/graph.h"
+#include "semantics/infer_types.h"
 
 namespace assay {
 
@@ -37,5 +38,7 @@ struct ValidationResult {
 };
 
 ValidationResult validate(const Model& model);
+// The same where the model's types have been inferred.
+ValidationResult validate(const Model& model, const ModelTypes& types);
 
 }  // namespace assay

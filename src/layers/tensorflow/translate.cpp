@@ -32,10 +32,15 @@ void add_outputs(Graph& graph) {
 
 }  // namespace
 
-Translation translate(const GraphDef& graph, const KnownValues& known) {
+const std::map<std::string, std::int64_t>& translated_opsets() {
+  static const std::map<std::string, std::int64_t> kOpsets = {{"", kOpset}, {"tensorflow", 1}};
+  return kOpsets;
+}
+
+Translation translate(const GraphDef& graph, KnownValues& known) {
   Translation result;
   result.model.ir_version = kIrVersion;
-  result.model.opsets = {{"", kOpset}, {"tensorflow", 1}};
+  result.model.opsets = translated_opsets();
   result.model.producer = "tensorflow";
   result.model.producer_version = graph.producer_version;
   result.model.graph.name = "tensorflow";
@@ -44,6 +49,7 @@ Translation translate(const GraphDef& graph, const KnownValues& known) {
   Emitter emitter(wiring, frames, known, result.model);
   emitter.emit_all();
   result.unresolved = emitter.unresolved();
+  result.loops = frames.count() > 1;
   add_outputs(result.model.graph);
   return result;
 }
