@@ -11,6 +11,8 @@ from .arguments import arguments, parameters
 from .layers import call_of, find_class, inputs_of, is_built_by_a_call, is_cell, mask_of
 
 _LINES = 15  # those around them, in a script of 20, are the engine's
+# Arguments with which a layer gives a list, also if nobody reads more than its first element.
+_MORE_RESULTS = ("return_state", "return_attention_scores")
 # What an argument that is None stands for.
 _UNSAID = {"activation": "linear", "data_format": "channels_last"}
 
@@ -69,7 +71,7 @@ class _Lines(object):
         weights = [self.variables[name] for name in weights if name]
         made, called = self._layer(node)
         given = [self.values[name] if name else None for name in names]
-        listed, named = call_of(node.op, given, {name: repr(v) for name, v in called.items()})
+        listed, named = call_of(node.op, given, {name: repr(v) for name, v in called.items() if v})
         mask = mask_of(node)
         if mask in self.variables:
             named = dict(named, mask=self.style.mask(self.variables[mask]))
@@ -96,7 +98,7 @@ class _Lines(object):
             value = self._named(call)
             sources = ["%s[0]" % value]
             sources += ["%s[1][%d]" % (value, n) for n in range(len(node.outputs) - 1)]
-        elif len(node.outputs) > 1:
+        elif len(node.outputs) > 1 or any(node.get(name) for name in _MORE_RESULTS):
             value = self._named(call)
             sources = ["%s[%d]" % (value, n) for n in range(len(node.outputs))]
         else:
@@ -116,7 +118,7 @@ class _Lines(object):
         words = [
             "%s=%s" % (name, _source(value))
             for name, value in made.items()
-            if not _is_default(value, known[name] or _UNSAID.get(name))
+            if not _is_default(value, _UNSAID.get(name) if known[name] is None else known[name])
         ]
         return "%s.%s(%s)" % (self.style.layers, node.op, ", ".join(words)), called
 
