@@ -3,6 +3,7 @@
 #include <numbers>
 
 #include "ops/activation_parts.h"
+#include "patterns/elementwise_exact.h"
 
 namespace assay {
 namespace {
@@ -182,7 +183,7 @@ std::vector<Operator> smooth_operators() {
              {{"alpha", Role::factor}, {"consumed_inputs", Role::number}, {"gamma", Role::factor}},
              elementwise<Selu>()),
       smooth("Sigmoid", {1, 6, 13}, "1 / (1 + exp(-x)).", {{"consumed_inputs", Role::number}},
-             elementwise<Sigmoid>()),
+             elementwise_exact<Sigmoid>(sigmoid_margins)),
       softplus_entry(),
       smooth("Softsign", {1, 22}, "x / (1 + |x|).", {}, elementwise<Softsign>()),
       swiglu(),

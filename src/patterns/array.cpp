@@ -87,8 +87,8 @@ void settle_singles(const Bounded* given, std::int64_t count, float* values, dou
   for (std::int64_t i = 0; i < count; ++i) {
     values[i] = static_cast<float>(given[i].value);
     const double step = std::abs(static_cast<double>(values[i]) - given[i].value);
-    errors[i] = given[i].error +
-                (std::isfinite(step) ? step : rounding_step(values[i], given[i].value));
+    errors[i] =
+        given[i].error + (std::isfinite(step) ? step : rounding_step(values[i], given[i].value));
   }
 }
 

@@ -1,5 +1,7 @@
 #include "patterns/patches_bounded.h"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "patterns/array.h"
@@ -30,17 +32,27 @@ class Magnitudes {
  private:
   template <class T>
   static void take(const T* from, std::int64_t count, std::vector<T>& to) {
-    to.assign(from, from + count);
-    for (T& one : to) one = std::abs(one);
+    to.resize(static_cast<std::size_t>(count));
+    std::transform(from, from + count, to.begin(), [](T one) { return std::abs(one); });
   }
   template <class T>
   static bool all_plain(const std::vector<T>& all, const Rounding& format) {
-    const double least = format.flushes_subnormals ? format.smallest_normal : 0;
-    bool plain = true;
-    for (const T one : all) {
-      plain = plain & (one <= std::numeric_limits<T>::max()) & ((one == 0) | (one >= least));
+    if (!all_finite(all)) return false;
+    return !format.flushes_subnormals || std::all_of(all.begin(), all.end(), [&](T one) {
+      return one == 0 || one >= format.smallest_normal;
+    });
+  }
+  // In runs of constant length, which become vectors. Only what is not finite times 0 is not 0.
+  template <class T>
+  static bool all_finite(const std::vector<T>& all) {
+    constexpr std::size_t kRun = 16;
+    std::array<T, kRun> sums{};
+    std::size_t i = 0;
+    for (; i + kRun <= all.size(); i += kRun) {
+      for (std::size_t j = 0; j < kRun; ++j) sums[j] += all[i + j] * 0;
     }
-    return plain;
+    for (; i < all.size(); ++i) sums[0] += all[i] * 0;
+    return std::all_of(sums.begin(), sums.end(), [](T sum) { return sum == 0; });
   }
 
   bool is_float_;
@@ -84,9 +96,11 @@ class ExactConvolution {
                  const double size = sums[i] + b;
                  const double error = size == 0 ? 0 : (gamma * size + tiny) * kUp;
                  const double value = values_[static_cast<std::size_t>(at + i)];
-                 results[static_cast<std::size_t>(i)] = std::isfinite(error)
+                 const bool held = std::abs(value) + error <= format_.largest;
+                 results[static_cast<std::size_t>(i)] = format_.flushes_subnormals
                                                             ? settle(value, error)
-                                                            : Bounded::anything(value);
+                                                        : held ? Bounded{value, error}
+                                                               : Bounded::anything(value);
                }
                settler_.put(at, count, results.data());
              });
