@@ -15,7 +15,11 @@ _LISTS = (
     "Add", "Average", "Concatenate", "Dot", "Maximum", "Minimum", "Multiply", "Subtract",
 )  # fmt: skip
 # Query, value and key: some layers take them as a list.
-_ATTENTION = ("Attention", "AdditiveAttention", "MultiHeadAttention")
+_ATTENTION = ("Attention", "AdditiveAttention", "MultiHeadAttention", "GroupQueryAttention")
+# These take them one by one.
+_HEADS = ("MultiHeadAttention", "GroupQueryAttention")
+# The layer of cells on top of each other is one around the class of this name.
+_STACKED = "StackedRNNCells"
 # Inputs before the weights, where there is more than one.
 _INPUTS = {"SimpleRNN": 2, "GRU": 2, "LSTM": 3, "SimpleRNNCell": 2, "GRUCell": 2, "LSTMCell": 3}
 _INPUTS.update((name, 3) for name in _ATTENTION)
@@ -30,6 +34,11 @@ def find_class(module, base, name):
     return found
 
 
+def masks(node):
+    """Return how many inputs of a node are masks: they come last, and with the input in Keras."""
+    return bin(node.get("masked") or 0).count("1")
+
+
 class Layer(object):
     """A layer, with its weights as soon as it is called."""
 
@@ -37,14 +46,20 @@ class Layer(object):
         """Make the real layer; `kind` is the type of what it computes."""
         self.node, self.keras = node, keras
         self.real, self.called = self._make(node, kind)
-        first = len(node.inputs) if node.op in _LISTS else _INPUTS.get(node.op, 1)
-        self.inputs, self.weights = node.inputs[:first], node.inputs[first:]
-        if node.get("masked"):  # the mask comes last here, and with the input in Keras
-            self.weights = self.weights[:-1]
+        given = node.inputs[: len(node.inputs) - masks(node)]
+        first = len(given) if node.op in _LISTS else _INPUTS.get(node.op, 1)
+        self.inputs, self.weights = given[:first], given[first:]
 
     def _make(self, node, kind):
+        def inner(one):
+            return self._make(one, kind)[0]
+
         cls = find_class(self.keras.layers, self.keras.base, node.op)
-        made, called = arguments(node, cls, lambda one: self._make(one, kind)[0])
+        if node.op == _STACKED:
+            cells = cls([inner(one) for one in node.attributes["cells"].nodes], dtype=kind)
+            made, called = arguments(node, self.keras.layers.RNN, inner)
+            return self.keras.layers.RNN(cells, dtype=kind, **made), called
+        made, called = arguments(node, cls, inner)
         return cls(dtype=kind, **made), called
 
     def call(self, values, constants):
@@ -69,7 +84,7 @@ class Layer(object):
         if self.node.op in _LISTS:
             return self.real(given)
         states = [one for one in given[1:] if one is not None]
-        if self.node.op == "MultiHeadAttention":
+        if self.node.op in _HEADS:
             return self.real(given[0], *states, **self.called)
         if self.node.op in _ATTENTION:
             return self.real([given[0]] + states, **self.called)

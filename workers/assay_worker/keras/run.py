@@ -10,7 +10,7 @@ from ..framework import Framework, Loaded, limit_threads
 from ..program import Program
 from .below import set_up
 from .eager import NewKeras, TensorFlowKeras
-from .layers import DOMAIN, Layer, find_class
+from .layers import DOMAIN, Layer, find_class, masks
 from .place import guarded
 from .symbolic import OldKeras
 
@@ -133,7 +133,7 @@ def _leave_out_masks(graph):
         if node.domain != DOMAIN and not read.intersection(node.outputs):
             graph.nodes.remove(node)
             continue
-        read.update(node.inputs[:-1] if node.get("masked") else node.inputs)
+        read.update(node.inputs[: len(node.inputs) - masks(node)])
 
 
 if os.environ.get("KERAS_BACKEND") == "cntk":
