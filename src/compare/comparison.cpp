@@ -41,15 +41,19 @@ ComparisonFinding refusal(const BackendRecord& record, const Answer& answer) {
 // All pieces, unwatched: watching may change what is watched.
 void run_plain(const Subject& subject, Backend& backend, BackendRecord& record,
                std::vector<ComparisonFinding>& findings) {
-  for (std::size_t piece = 0; piece < subject.pieces.size(); ++piece) {
-    Answer answer = backend.run(make_job(subject, piece, false));
-    if (!answer.ok()) {
-      findings.push_back(refusal(record, answer));
-      record.alive = false;
-      return;
-    }
-    record.plain.push_back(std::move(answer));
+  std::vector<NamedValues> feeds;
+  for (const std::vector<Value>& piece : subject.pieces) {
+    feeds.push_back(named_inputs(subject.model->graph, piece));
   }
+  backend.run_each(Job{subject.source()}, feeds, [&](Answer answer) {
+    record.alive = answer.ok();
+    if (record.alive) {
+      record.plain.push_back(std::move(answer));
+    } else {
+      findings.push_back(refusal(record, answer));
+    }
+    return record.alive;
+  });
 }
 
 // What one backend does while the reference computes.

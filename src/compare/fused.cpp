@@ -12,11 +12,13 @@ namespace {
 
 constexpr int kLongest = 4;  // nodes before the one in question: x * clip(x + 3) / 6
 
-bool on_elements(const Evaluated& evaluated) {
+bool is_a(Pattern pattern, const Evaluated& evaluated) {
   const PlannedNode& node = evaluated.node;
   return evaluated.path.empty() && !evaluated.unknown && node.found.entry && !node.function &&
-         node.found.entry->meaning.pattern == Pattern::elementwise;
+         node.found.entry->meaning.pattern == pattern;
 }
+
+bool on_elements(const Evaluated& evaluated) { return is_a(Pattern::elementwise, evaluated); }
 
 // What may have been before it was rounded to what is shown.
 Value unrounded(const Value& shown) {
@@ -37,7 +39,8 @@ EvaluateOptions bounded() {
 
 void FusedChains::observe(const Evaluated& evaluated, bool plain) {
   if (!evaluated.path.empty()) return;
-  const bool chained = on_elements(evaluated);
+  // A normalisation written by hand becomes one operation, with a mean of its own.
+  const bool chained = on_elements(evaluated) || is_a(Pattern::reduce, evaluated);
   for (std::size_t i = 0; i < evaluated.outputs.size(); ++i) {
     const Value& output = evaluated.outputs[i];
     const Link link{&evaluated.node, {evaluated.inputs.begin(), evaluated.inputs.end()}, i};
@@ -56,12 +59,13 @@ bool FusedChains::is_computed(const std::string& name) const {
 }
 
 std::optional<Value> FusedChains::result(const Evaluated& evaluated, std::size_t output) const {
+  if (!on_elements(evaluated)) return std::nullopt;
   const std::vector<std::string>& names = evaluated.node.node.inputs;
-  const bool chained = std::any_of(names.begin(), names.end(), [&](const std::string& name) {
-    return links_.contains(name) || is_computed(name);
-  });
-  if (!on_elements(evaluated) || !chained) return std::nullopt;
   try {
+    const bool chained = std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+      return links_.contains(name) || is_computed(name);
+    });
+    if (!chained) return std::nullopt;
     return evaluate_planned(evaluated.node,
                             carried_inputs(evaluated.node, evaluated.inputs, kLongest),
                             bounded())[output];

@@ -3,13 +3,14 @@
 
 #include "base/parallel.h"
 #include "patterns/elementwise_exact.h"
+#include "patterns/elementwise_long.h"
 #include "patterns/gemm.h"
 
 namespace assay::elementwise_detail {
 namespace {
 
-constexpr std::int64_t kBlock = 1024;       // elements handled at a time: fits the first cache
-constexpr std::int64_t kGrain = 16 * 1024;  // elements worth a thread
+constexpr std::int64_t kBlock = 1024;      // elements handled at a time: fits the first cache
+constexpr std::int64_t kGrain = 8 * 1024;  // elements worth a thread
 
 // Reads one input as if it had the output's shape. Floats are read where they lie.
 template <class S>
@@ -32,6 +33,7 @@ class Reader {
   }
 
   bool constant() const { return mode_ == Mode::single; }
+  bool in_place() const { return std::is_same_v<S, float> && mode_ == Mode::direct; }
 
   // Elements [begin, begin + count): in place, or in `out`.
   const S* read(std::int64_t begin, std::int64_t count, S* out) const {
@@ -111,7 +113,9 @@ template <class S, class Place, class Put>
 void by_blocks(const std::vector<Reader<S>>& readers, const Kernel<S>& kernel, std::int64_t begin,
                std::int64_t end, const Place& place, const Put& put) {
   const std::int64_t block = std::min(kBlock, end - begin);
-  std::vector<S> buffer(readers.size() * static_cast<std::size_t>(block));
+  const bool in_place = std::all_of(readers.begin(), readers.end(),
+                                    [](const Reader<S>& reader) { return reader.in_place(); });
+  std::vector<S> buffer(in_place ? 0 : readers.size() * static_cast<std::size_t>(block));
   std::vector<const S*> in(readers.size());
   const auto own = [&](std::size_t k) {
     return buffer.data() + static_cast<std::int64_t>(k) * block;
@@ -195,6 +199,8 @@ bool all_natural(const Call& call) {
 }  // namespace
 
 bool wide_loops() { return gemm_isa() != "sse"; }
+
+bool widest_loops() { return gemm_isa() == "avx512"; }
 
 bool run_exact(Call& call, const Kernel<double>& kernel, Margins margins) {
   if (!all_single(call) || !all_exact(call)) return false;

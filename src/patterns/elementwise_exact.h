@@ -11,11 +11,10 @@ namespace elementwise_detail {
 bool run_exact(Call& call, const Kernel<double>& kernel, Margins margins);
 }  // namespace elementwise_detail
 
-// As elementwise, for a body whose errors on exact operands `margins` tells.
-template <class Body, class Kinds = Reals>
-Meaning elementwise_exact(Margins margins) {
+// An elementwise meaning of a body whose errors on exact operands `margins` tells.
+template <class Body>
+Meaning elementwise_exact(Margins margins, Meaning meaning) {
   using namespace elementwise_detail;
-  Meaning meaning = elementwise<Body, Kinds>();
   meaning.evaluate = [margins, general = std::move(meaning.evaluate)](Call& call) {
     if (call.reading == Reading::bounded) {
       Kernels kernels;
