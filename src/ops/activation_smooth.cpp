@@ -3,6 +3,7 @@
 #include <numbers>
 
 #include "ops/activation_parts.h"
+#include "patterns/elementwise_exact.h"
 #include "patterns/elementwise_long.h"
 
 namespace assay {
@@ -183,7 +184,7 @@ std::vector<Operator> smooth_operators() {
              {{"alpha", Role::factor}, {"consumed_inputs", Role::number}, {"gamma", Role::factor}},
              elementwise<Selu>()),
       smooth("Sigmoid", {1, 6, 13}, "1 / (1 + exp(-x)).", {{"consumed_inputs", Role::number}},
-             elementwise_long<Sigmoid>()),
+             elementwise_exact<Sigmoid>(sigmoid_margins, elementwise_long<Sigmoid>())),
       softplus_entry(),
       smooth("Softsign", {1, 22}, "x / (1 + |x|).", {}, elementwise<Softsign>()),
       swiglu(),
