@@ -16,6 +16,7 @@
 #include "cli/model.h"
 #include "cli/report_files.h"
 #include "cli/terminal.h"
+#include "cli/typed_model.h"
 #include "generated/version.h"
 #include "report/lint_map.h"
 #include "report/report_file.h"

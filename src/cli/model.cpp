@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "cli/typed_model.h"
 #include "formats/case_line.h"
 #include "formats/keras_read.h"
 #include "formats/onnx_import.h"
@@ -14,9 +15,8 @@
 #include "graph/names.h"
 #include "semantics/draw.h"
 #include "semantics/import_keras.h"
-#include "semantics/import_tensorflow.h"
 #include "tensor/npy.h"
-#include "validate/validate.h"
+#include "validate/validate_typed.h"
 
 namespace assay {
 namespace {

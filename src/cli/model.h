@@ -9,7 +9,6 @@
 #include "base/result.h"
 #include "graph/graph.h"
 #include "graph/value.h"
-#include "semantics/import_tensorflow.h"
 
 namespace assay {
 
@@ -22,9 +21,6 @@ bool holds_layers(const std::string& path);
 // The same for commands that need a right model: the first finding of validate is an Error of kind
 // "invalid".
 Result<std::shared_ptr<const Model>> read_valid_model(const std::string& path);
-
-// The same with the types that validation inferred.
-Result<TypedModel> read_typed_model(const std::string& path);
 
 // The first finding as such an Error, for a model that is not valid.
 Result<void> require_valid(const Model& model, const std::string& path);

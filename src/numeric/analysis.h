@@ -63,14 +63,18 @@ class Analysis {
 
   // Inputs of the main graph by name. What an initialiser gives need not be there.
   std::map<std::string, Abstract> inputs;
-  // May be run again with other inputs of the same types.
-  void run();
+  // May be run again with other inputs of the same types. `only` has a flag for each node of the
+  // main graph: others are left out.
+  void run(const std::vector<bool>* only = nullptr);
+  // Such flags: nodes of which, or of one inside of which, `wanted` holds, and all that they need.
+  using Wanted = std::function<bool(const std::string& path, const PlannedNode&)>;
+  std::vector<bool> needed_for(const Wanted& wanted) const;
   // As inferred, by path and name; nothing is known of a name that does not exist.
   ValueType type_of(const std::string& name) const;
 
  private:
   struct Scope;
-  void run_in(const Plan& plan, Scope& scope);
+  void run_in(const Plan& plan, Scope& scope, const std::vector<bool>* only = nullptr);
   void run_node(const PlannedNode& node, Scope& scope);
   std::vector<Abstract> transfer(Situation& s, Scope& scope, Analyzed& seen);
   std::vector<Abstract> derived(Situation& s, Analyzed& seen);
@@ -113,6 +117,7 @@ class Analysis {
   std::unique_ptr<Plan> plan_;
   std::shared_ptr<const KnownNames> known_;
   Forms forms_;
+  KnownSteps steps_;
   // The composed operator that this is inside of; what its nodes do is what it does.
   struct Collected {
     Situation& situation;

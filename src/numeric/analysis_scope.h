@@ -1,6 +1,8 @@
 // The values of one graph while it is analysed.
 #pragma once
 
+#include <utility>
+
 #include "numeric/analysis.h"
 
 namespace assay {
@@ -21,6 +23,11 @@ struct Analysis::Scope {
     const Scope* scope = this;
     for (int i = 0; i < ref.depth; ++i) scope = scope->outer;
     return scope->slots[static_cast<std::size_t>(ref.slot)];
+  }
+  // The value is not kept where nothing else reads it.
+  Abstract take(const SlotRef& ref) {
+    if (!ref.last || ref.depth > 0) return at(ref);
+    return std::exchange(slots[static_cast<std::size_t>(ref.slot)], {});
   }
   const Known* find(const std::string& name) const {
     return path.empty() ? known->find(name) : known->find(path + name);

@@ -12,9 +12,9 @@ namespace assay {
 namespace {
 
 // The path and the name that a person knows the node by.
-std::string shown_name(const Analyzed& seen) {
-  const std::string* origin = find_property(seen.node.node.metadata, kOriginNode);
-  return origin ? *origin : seen.name();
+std::string shown_name(const std::string& path, const PlannedNode& node) {
+  const std::string* origin = find_property(node.node.metadata, kOriginNode);
+  return origin ? *origin : path + node.label;
 }
 
 // The worst that the functions of a node's body can meet; `checked` tells whether a check is about
@@ -81,7 +81,7 @@ void note_ranges(const Analyzed& seen, Assessment& result) {
 class Judge {
  public:
   void operator()(const Analyzed& seen) {
-    const std::string name = shown_name(seen);
+    const std::string name = shown_name(seen.path, seen.node);
     if (seen.unknown && unknown_.insert(name).second)
       result.unknown.emplace_back(name, seen.reason);
     Found found = examine(seen);
@@ -167,6 +167,23 @@ Assessment Assessor::judge_with_paths(const std::map<std::string, Abstract>& val
     if (const LintSite& site = result.sites[n]; site.node)
       result.nodes[n].path = paths.to(*site.node, site.path, site.inputs);
   return std::move(result);
+}
+
+bool Assessor::proves(const std::string& name, const std::map<std::string, Abstract>& values) {
+  auto needed = needed_.find(name);
+  if (needed == needed_.end()) {
+    const auto is_named = [&](const std::string& path, const PlannedNode& node) {
+      return shown_name(path, node) == name;
+    };
+    needed = needed_.emplace(name, analysis_.needed_for(is_named)).first;
+  }
+  Judge judge;
+  observe_ = [&](const Analyzed& seen) {
+    if (shown_name(seen.path, seen.node) == name) judge(seen);
+  };
+  analysis_.inputs = values;
+  analysis_.run(&needed->second);
+  return is_safe(judge.result, name);
 }
 
 Assessment judge(const Model& model, const Roots& roots, const Setting& setting) {

@@ -171,13 +171,14 @@ Assessment LintSearch::assess() {
   return result;
 }
 
-Assessment LintSearch::with_range(std::size_t root, const Interval& range) {
-  std::map<std::string, Abstract> narrowed = roots_->values;
-  Abstract& value = narrowed.at(roots_->roots[root].name);
+std::map<std::string, Abstract> LintSearch::narrowed(std::size_t root,
+                                                     const Interval& range) const {
+  std::map<std::string, Abstract> values = roots_->values;
+  Abstract& value = values.at(roots_->roots[root].name);
   const Abstract before = value;
   value = uniform(before.type, range);
   value.roots = before.roots;
-  return assessor_.judge(narrowed);
+  return values;
 }
 
 // The elements of a tensor lie on both sides of 0 at once, which two halves of a range do not show
@@ -199,8 +200,8 @@ void LintSearch::split(Assessment& judgement) {
     const auto place = static_cast<std::size_t>(root);
     const Interval& range = roots_->roots[place].range;
     if (!(range.low < 0 && range.high > 0) || ++tried > kMostSplit || !has_time()) continue;
-    const Assessment below = with_range(place, {range.low, 0, false});
-    const Assessment above = with_range(place, {0, range.high, false});
+    const Assessment below = assessor_.judge(narrowed(place, {range.low, 0, false}));
+    const Assessment above = assessor_.judge(narrowed(place, {0, range.high, false}));
     for (std::size_t n = 0; n < judgement.nodes.size(); ++n) {
       LintNode& node = judgement.nodes[n];
       if (!is_unsafe(node) || !may_split(judgement, n, root) || !is_safe(below, node.name) ||

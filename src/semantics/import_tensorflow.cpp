@@ -6,6 +6,7 @@
 #include "graph/order.h"
 #include "layers/tensorflow/functions.h"
 #include "layers/tensorflow/translate.h"
+#include "semantics/growing_types.h"
 
 namespace assay {
 namespace {

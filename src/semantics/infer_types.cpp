@@ -7,6 +7,8 @@
 
 #include "graph/names.h"
 #include "semantics/fold.h"
+#include "semantics/growing_plan.h"
+#include "semantics/growing_types.h"
 #include "semantics/merge_types.h"
 #include "semantics/sample_types.h"
 

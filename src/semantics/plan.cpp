@@ -14,6 +14,7 @@
 #include "graph/order.h"
 #include "ops/defaults.h"
 #include "semantics/bind.h"
+#include "semantics/growing_plan.h"
 #include "semantics/plan_composed.h"
 
 namespace assay {

@@ -77,27 +77,6 @@ struct Imports {
 // graphs and functions that is too deep, or that unfolds to too many nodes.
 std::unique_ptr<Plan> make_plan(const Graph& graph, const Imports& imports);
 
-// A plan for types of a graph that grows, where what the next node is depends on what is known of
-// those before it. Nodes are not kept.
-class GrowingPlan {
- public:
-  explicit GrowingPlan(const Imports& imports);
-  ~GrowingPlan();
-  GrowingPlan(const GrowingPlan&) = delete;
-  GrowingPlan& operator=(const GrowingPlan&) = delete;
-
-  const Plan& plan() const { return plan_; }  // only the names of its slots
-  int slot(const std::string& name) const;    // -1: no value has the name
-  int define(const std::string& name);
-  PlannedNode add(const Node& node);
-
- private:
-  struct Parts;
-  Plan plan_;
-  std::size_t count_ = 0;  // of nodes
-  std::unique_ptr<Parts> parts_;
-};
-
 // Calls visit(path, node) for each node in order of execution, and for those inside functions and
 // subgraphs, each after the node that it is in.
 void for_each_node(const Plan& plan, const std::string& path,

@@ -9,6 +9,7 @@
 #include "graph/names.h"
 #include "graph/order.h"
 #include "validate/opsets.h"
+#include "validate/validate_typed.h"
 
 namespace assay {
 namespace {
@@ -78,8 +79,9 @@ Finding to_finding(const NodeRemarks& remarks, const Violation& violation) {
           violation.expected, violation.found, violation.badness, violation.message};
 }
 
-void add_structure(const Model& model, const Positions& positions, std::vector<Ordered>& findings) {
-  for (const StructureFinding& finding : check_structure(model)) {
+void add_structure(const std::vector<StructureFinding>& structure, const Positions& positions,
+                   std::vector<Ordered>& findings) {
+  for (const StructureFinding& finding : structure) {
     const Node* node = positions.node(finding.node);
     const bool at_end = finding.rule == "Graph.output" && finding.node.empty();
     findings.push_back({at_end ? kLast : positions.at(finding.node),
@@ -88,17 +90,18 @@ void add_structure(const Model& model, const Positions& positions, std::vector<O
   }
 }
 
-void add_remarks(const ModelTypes& types, const Positions& positions, ValidationResult& result,
-                 std::vector<Ordered>& findings) {
+void note_open(const ModelTypes& types, ValidationResult& result) {
   for (const NodeRemarks& remarks : types.remarks) {
-    for (const Violation& violation : remarks.violations) {
-      findings.push_back({positions.at(remarks.layer), to_finding(remarks, violation)});
-    }
     for (const Undecided& open : remarks.undecided) {
       result.undecided.push_back({remarks.layer, open.rule, open.needs});
     }
     if (remarks.unknown) result.unknown.push_back({remarks.layer, remarks.op, remarks.domain});
   }
+}
+
+bool objects(const ModelTypes& types) {
+  return std::any_of(types.remarks.begin(), types.remarks.end(),
+                     [](const NodeRemarks& remarks) { return !remarks.violations.empty(); });
 }
 
 }  // namespace
@@ -111,14 +114,22 @@ ValidationResult validate(const Model& model) {
 
 ValidationResult validate(const Model& model, const ModelTypes& types) {
   ValidationResult result;
+  note_open(types, result);
+  std::vector<Finding> imports = check_imports(model);
+  const std::vector<StructureFinding> structure = check_structure(model);
+  if (imports.empty() && structure.empty() && !objects(types)) return result;
   const Positions positions(model);
   std::vector<Ordered> findings;
-  for (Finding& finding : check_imports(model)) {
+  for (Finding& finding : imports) {
     const Order order = positions.at(finding.layer);
     findings.push_back({order, std::move(finding)});
   }
-  add_structure(model, positions, findings);
-  add_remarks(types, positions, result, findings);
+  add_structure(structure, positions, findings);
+  for (const NodeRemarks& remarks : types.remarks) {
+    for (const Violation& violation : remarks.violations) {
+      findings.push_back({positions.at(remarks.layer), to_finding(remarks, violation)});
+    }
+  }
   std::stable_sort(findings.begin(), findings.end(),
                    [](const Ordered& a, const Ordered& b) { return a.order < b.order; });
   for (Ordered& one : findings) result.findings.push_back(std::move(one.finding));

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "graph/graph.h"
-#include "semantics/infer_types.h"
 
 namespace assay {
 
@@ -38,7 +37,5 @@ struct ValidationResult {
 };
 
 ValidationResult validate(const Model& model);
-// The same where the model's types have been inferred.
-ValidationResult validate(const Model& model, const ModelTypes& types);
 
 }  // namespace assay

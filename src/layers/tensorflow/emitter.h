@@ -3,6 +3,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -72,7 +73,8 @@ class Emitter {
   const Frames& frames_;
   KnownValues& known_;
   Model& model_;
-  std::unordered_map<std::size_t, Choice> choices_;  // by Merge
+  std::unordered_map<std::size_t, Choice> choices_;                 // by Merge
+  std::unordered_map<std::string_view, std::size_t> input_places_;  // of the model, by name
   // Of a node on a side of a branch: what decides, and the side.
   using Sides = std::map<std::string, std::size_t>;
   std::unordered_map<std::size_t, Sides> sides_;

@@ -1,5 +1,6 @@
 #include "layers/tensorflow/translate.h"
 
+#include <string_view>
 #include <unordered_set>
 
 #include "graph/order.h"
@@ -14,18 +15,20 @@ constexpr std::int64_t kIrVersion = 10;
 
 // What nobody takes is what the graph is for.
 void add_outputs(Graph& graph) {
-  std::unordered_set<std::string> taken;
+  std::unordered_set<std::string_view> taken;
+  std::unordered_set<std::string> captured;
   for (const Node& node : graph.nodes) {
     taken.insert(node.inputs.begin(), node.inputs.end());
     for_each_subgraph(node, [&](const std::string&, const Graph& body) {
-      for (const std::string& name : captured_names(body)) taken.insert(name);
+      for (const std::string& name : captured_names(body)) captured.insert(name);
     });
   }
   for (const Node& node : graph.nodes) {
     if (node.op == "Constant" && node.domain.empty()) continue;
     for (const std::string& output : node.outputs) {
       const bool inner = output.find("::") != std::string::npos;
-      if (!inner && !taken.contains(output)) graph.outputs.push_back({output, {}, {}, {}});
+      if (!inner && !taken.contains(output) && !captured.contains(output))
+        graph.outputs.push_back({output, {}, {}, {}});
     }
   }
 }
