@@ -12,6 +12,7 @@ find_package(ZLIB REQUIRED)
 find_package(JPEG REQUIRED)
 find_package(TIFF REQUIRED)
 find_package(PNG REQUIRED)
+find_package(mimalloc REQUIRED)
 # libzip's and RE2's own CMake files name tools or targets that the packages leave out.
 pkg_check_modules(libzip REQUIRED IMPORTED_TARGET libzip)
 pkg_check_modules(re2 REQUIRED IMPORTED_TARGET re2)
@@ -19,16 +20,21 @@ pkg_check_modules(openjp2 REQUIRED IMPORTED_TARGET libopenjp2)
 pkg_check_modules(webp REQUIRED IMPORTED_TARGET libwebp)
 pkg_check_modules(tomlplusplus REQUIRED IMPORTED_TARGET tomlplusplus)
 pkg_check_modules(simdjson REQUIRED IMPORTED_TARGET simdjson)
+pkg_check_modules(deflate REQUIRED IMPORTED_TARGET libdeflate)
 # The name of the serial library differs from one distribution to another.
 pkg_search_module(hdf5 REQUIRED IMPORTED_TARGET hdf5-serial hdf5)
 pkg_check_modules(mpfr IMPORTED_TARGET mpfr)
-# Its own CMake file names a static library that the packages leave out.
-find_library(ASSAY_ALLOCATOR mimalloc)
 
 set(ASSAY_EXTERNAL_base fmt::fmt nlohmann_json::nlohmann_json Threads::Threads)
 set(ASSAY_EXTERNAL_tensor PkgConfig::libzip ZLIB::ZLIB)
 set(ASSAY_EXTERNAL_patterns Eigen3::Eigen)
 set(ASSAY_EXTERNAL_ops PkgConfig::re2 JPEG::JPEG PkgConfig::openjp2 TIFF::TIFF PkgConfig::webp PNG::PNG)
-set(ASSAY_EXTERNAL_formats onnx_proto tensorflow_proto PkgConfig::simdjson PkgConfig::hdf5)
+set(ASSAY_EXTERNAL_formats onnx_proto tensorflow_proto PkgConfig::simdjson PkgConfig::deflate PkgConfig::hdf5)
 set(ASSAY_EXTERNAL_backends worker_protocol PkgConfig::tomlplusplus)
 set(ASSAY_EXTERNAL_cli CLI11::CLI11)
+
+# Small graphs spend a third of their time on memory. Linked first, it takes the place of the C
+# library's own; sanitizers bring theirs.
+if(NOT ASSAY_SANITIZE)
+  set(ASSAY_ALLOCATOR mimalloc)
+endif()

@@ -90,6 +90,11 @@ Json to_json(const LintNode& node) {
                  {"range", to_json(node.range)},
                  {"why", node.why},
                  {"cause", node.cause}};
+  if (!node.path.empty()) {
+    Json& path = result["path"] = Json::array();
+    for (const LintStep& step : node.path)
+      path.push_back({{"name", step.name}, {"op", step.op}, {"range", to_json(step.range)}});
+  }
   if (node.witness) {
     Json values = Json::object();
     for (const auto& [name, tensor] : node.witness->values) values[name] = to_json(tensor);
@@ -129,6 +134,22 @@ std::string shown(const LintNode& node, const Style& style) {
   }
 }
 
+// The way of the range: its beginning, and what is next to the operation.
+std::string shown_way(const LintNode& node) {
+  constexpr std::size_t kShown = 5;
+  std::string text;
+  if (!node.cause.empty()) text += fmt::format("    from {}\n", fmt::join(node.cause, ", "));
+  for (std::size_t i = 0; i < node.path.size(); ++i) {
+    const std::size_t left = node.path.size() - i;
+    if (i > 0 && left > kShown) continue;
+    if (i > 0 && left == kShown && i > 1) text += fmt::format("      … {} more\n", i - 1);
+    const LintStep& step = node.path[i];
+    text += fmt::format("      {}{} in {}\n", step.name,
+                        step.op.empty() ? "" : fmt::format(" ({})", step.op), to_text(step.range));
+  }
+  return text;
+}
+
 std::string to_page(const Options& options, const LintResult& result) {
   const Style style;
   std::string page = fmt::format(
@@ -142,7 +163,7 @@ std::string to_page(const Options& options, const LintResult& result) {
     if (fine && !options.all) continue;
     page += fmt::format("\n  {} {} ({})\n    {}\n", shown(node, style), style.bold(node.name),
                         node.op, node.why);
-    if (!node.cause.empty()) page += fmt::format("    from {}\n", fmt::join(node.cause, ", "));
+    page += shown_way(node);
     if (node.witness) page += fmt::format("    seen: {}\n", node.witness->result);
     if (node.fix && !node.fix->rewrite.empty())
       page += fmt::format("    safe: {}\n", style.bold(node.fix->text));

@@ -6,6 +6,7 @@
 #include "graph/origin.h"
 #include "numeric/checks/check.h"
 #include "numeric/checks/node_checks.h"
+#include "numeric/range_path.h"
 
 namespace assay {
 namespace {
@@ -139,15 +140,33 @@ Assessor::Assessor(const Model& model, const Setting& setting,
     : analysis_(model, {setting, std::move(overrides),
                         [this](const Analyzed& seen) { observe_(seen); }, std::move(types)}) {}
 
-Assessment Assessor::judge(const std::map<std::string, Abstract>& values, bool keep_ranges) {
-  Judge judge;
-  observe_ = [&](const Analyzed& seen) {
-    judge(seen);
-    if (keep_ranges && seen.path.empty()) note_ranges(seen, judge.result);
-  };
+void Assessor::analyse(const std::map<std::string, Abstract>& values) {
   analysis_.inputs = values;
   analysis_.run();
+}
+
+Assessment Assessor::judge(const std::map<std::string, Abstract>& values) {
+  Judge judge;
+  observe_ = [&](const Analyzed& seen) { judge(seen); };
+  analyse(values);
   return std::move(judge.result);
+}
+
+Assessment Assessor::judge_with_paths(const std::map<std::string, Abstract>& values,
+                                      bool keep_ranges) {
+  Judge judge;
+  RangePaths paths;
+  observe_ = [&](const Analyzed& seen) {
+    judge(seen);
+    paths.note(seen);
+    if (keep_ranges && seen.path.empty()) note_ranges(seen, judge.result);
+  };
+  analyse(values);
+  Assessment& result = judge.result;
+  for (std::size_t n = 0; n < result.nodes.size(); ++n)
+    if (const LintSite& site = result.sites[n]; site.node)
+      result.nodes[n].path = paths.to(*site.node, site.path, site.inputs);
+  return std::move(result);
 }
 
 bool Assessor::proves(const std::string& name, const std::map<std::string, Abstract>& values) {

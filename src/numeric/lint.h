@@ -48,6 +48,12 @@ struct HalfResult {
   bool verified = false;           // with these, nothing fails that did not in float32
 };
 
+// One value on the way of a range.
+struct LintStep {
+  std::string name, op;  // of the operation that makes it; an input or a parameter has none
+  Interval range;
+};
+
 struct LintNode {
   std::string name;
   std::string op;
@@ -56,6 +62,7 @@ struct LintNode {
   Interval range;  // of the argument that decides
   std::string why;
   std::vector<std::string> cause;  // the inputs and parameters that it depends on
+  std::vector<LintStep> path;      // of an unsafe one: from such an input or parameter to it
   std::optional<LintWitness> witness;
   std::optional<LintFix> fix;
 };

@@ -41,6 +41,39 @@ bool fails(const Evaluated& seen) {
   return all(seen.inputs, all_finite) || (all(seen.inputs, no_nan) && !all(seen.outputs, no_nan));
 }
 
+// Which way the branches go in one run: values that decide, by their names.
+class Decisions {
+ public:
+  explicit Decisions(const std::map<std::string, Tensor>& given) {
+    for (const auto& [name, tensor] : given) note(name, tensor);
+  }
+
+  void observe(const Evaluated& seen) {
+    for (std::size_t i = 0; i < seen.outputs.size(); ++i)
+      if (seen.outputs[i].is_tensor()) note(seen.name(i), seen.outputs[i].tensor());
+  }
+
+  // Whether a node of a branch whose sides are both computed is on a side that is not taken.
+  bool passes_over(const Node& node) const {
+    const std::string* when = find_property(node.metadata, kOriginWhen);
+    for (std::size_t at = 0; when && at < when->size();) {
+      const std::size_t end = std::min(when->find(' ', at), when->size());
+      const auto taken = taken_.find(when->substr(at, end - 2 - at));
+      if (taken != taken_.end() && taken->second != ((*when)[end - 1] == '1')) return true;
+      at = end + 1;
+    }
+    return false;
+  }
+
+ private:
+  void note(const std::string& name, const Tensor& value) {
+    if (value.type() == ElementType::boolean && value.size() == 1)
+      taken_[name] = value.reals().front() != 0;
+  }
+
+  std::map<std::string, bool> taken_;
+};
+
 // How the elements of a root are chosen for one attempt. What is far apart along the last axis
 // makes one class certain and all others impossible.
 enum class Choice : std::uint8_t { low, high, zero, middle, apart, halves, ends, anywhere };
@@ -132,7 +165,7 @@ bool is_unsafe(const LintNode& node) {
 
 Assessment LintSearch::assess() {
   start_ = std::clock();
-  Assessment result = assessor_.judge(roots_->values, options_->keep_ranges);
+  Assessment result = assessor_.judge_with_paths(roots_->values, options_->keep_ranges);
   cost_ = passed();
   start_ = std::clock();
   return result;
@@ -237,11 +270,13 @@ void LintSearch::find_witnesses(Assessment& judgement) const {
     EvaluateOptions run;
     run.seed = options_->seed;
     const double end = passed() + kAttemptShare * most;
+    Decisions decisions(drawn);
     run.observe = [&](const Evaluated& seen) {
+      decisions.observe(seen);
       if (passed() > end) throw EvaluationError("lint.witness-time", "the attempt takes too long");
       const std::string* origin = find_property(seen.node.node.metadata, kOriginNode);
       const auto found = open.find(origin ? *origin : seen.layer());
-      if (found == open.end() || !fails(seen)) return;
+      if (found == open.end() || !fails(seen) || decisions.passes_over(seen.node.node)) return;
       found->second->witness = LintWitness{drawn, describe(seen)};
       found->second->verdict = LintVerdict::error;
       open.erase(found);

@@ -1,7 +1,7 @@
 // Arithmetic on two or more tensors that broadcast.
 #include "ops/broadcast.h"
 #include "ops/families.h"
-#include "patterns/elementwise.h"
+#include "patterns/elementwise_exact.h"
 
 namespace assay {
 namespace {
@@ -207,7 +207,7 @@ void saturated(Builder& b) {
 
 Operator add() {
   Operator entry = binary("Add", {1, 6, 7, 13, 14}, "The sum of two tensors, element by element.",
-                          elementwise<Add, RealsAndIntegers>());
+                          elementwise_exact<Add, RealsAndIntegers>(sum_margins));
   entry.adjoint = {add_adjoint, ""};
   entry.variants = {{"saturates", Variant::Kind::defect, "OpenVINO 2026.4 in uint8", saturated}};
   return entry;
@@ -215,7 +215,7 @@ Operator add() {
 
 Operator sub() {
   Operator entry = binary("Sub", {1, 6, 7, 13, 14}, "A - B, element by element.",
-                          elementwise<Sub, RealsAndIntegers>());
+                          elementwise_exact<Sub, RealsAndIntegers>(difference_margins));
   entry.adjoint = {sub_adjoint, ""};
   return entry;
 }
@@ -223,7 +223,7 @@ Operator sub() {
 Operator mul() {
   Operator entry =
       binary("Mul", {1, 6, 7, 13, 14}, "The product of two tensors, element by element.",
-             elementwise<Mul, RealsAndIntegers>());
+             elementwise_exact<Mul, RealsAndIntegers>(product_margins));
   entry.adjoint = {mul_adjoint, ""};
   return entry;
 }

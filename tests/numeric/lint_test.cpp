@@ -158,6 +158,19 @@ TEST(Lint, NamesWhatItDoesNotKnow) {
   EXPECT_EQ(result.unknown[0].first, "make_u");
 }
 
+// Along the operand that reaches furthest, without what only moves elements.
+TEST(Lint, TellsTheWayOfARange) {
+  const Model m = model({node("Sub", {"x", "y"}, {"d"}), node("Mul", {"x", "d"}, {"p"}),
+                         node("Transpose", {"p"}, {"t"}), node("Exp", {"t"}, {"e"})},
+                        {f32("x", {2, 3}), f32("y", {2, 3})}, {untyped("e")});
+  const LintResult result = run(m, inputs({{"x", {-1, 2}}, {"y", {-50, 50}}}));
+  ASSERT_EQ(result.nodes.size(), 1);
+  std::vector<std::string> names;
+  for (const LintStep& step : result.nodes[0].path) names.push_back(step.name + " " + step.op);
+  EXPECT_EQ(names, (std::vector<std::string>{"y ", "d Sub", "p Mul"}));
+  EXPECT_EQ(result.nodes[0].path[1].range.low, -51);
+}
+
 TEST(Lint, WitnessesAreReal) {
   const Model m = model({node("Log", {"x"}, {"y"})}, {f32("x", {2, 3})}, {untyped("y")});
   const LintResult result = run(m, inputs({{"x", {0, 4}}}), 30);

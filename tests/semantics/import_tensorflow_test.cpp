@@ -242,6 +242,11 @@ TEST(ImportTensorflow, BranchesWithFunctions) {
                {"c:output:0"}) +
       "}");
   EXPECT_TRUE(check_structure(model).empty()) << check_structure(model).front().message;
+  const std::string* side =
+      find_property(node_named(model.graph, "either/then/sum").metadata, kOriginWhen);
+  ASSERT_NE(side, nullptr);
+  EXPECT_EQ(*side, "p=1");
+  EXPECT_EQ(find_property(node_named(model.graph, "either").metadata, kOriginWhen), nullptr);
   ASSERT_EQ(model.graph.outputs.size(), 1);
   EXPECT_EQ(run(model, {pair(3, 4), make_scalar(ElementType::boolean, 1)}),
             (std::vector<double>{6, 8}));

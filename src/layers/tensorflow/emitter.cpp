@@ -99,6 +99,14 @@ void Emitter::emit_all() {
 void Emitter::emit(std::size_t node, Scope& scope) {
   const WiredNode& wired = wiring_[node];
   if (wired.silent) return;
+  const std::size_t first = scope.graph->nodes.size();
+  find_sides(node);
+  emit_part(node, scope);
+  note_sides(node, scope, first);
+}
+
+void Emitter::emit_part(std::size_t node, Scope& scope) {
+  const WiredNode& wired = wiring_[node];
   switch (wired.part()) {
     case Part::constant:
       return wired.used ? emit_constant(node, scope) : void();
