@@ -38,14 +38,22 @@ constexpr std::string_view kSilentKeys[] = {"name",
                                             "sparse",
                                             "ragged",
                                             "synchronized",
-                                            "zero_output_for_mask",
                                             "fused",
                                             "autocast",
                                             "build_config",
                                             "query_shape",
                                             "key_shape",
                                             "value_shape",
-                                            "flash_attention"};
+                                            "flash_attention",
+                                            "window",
+                                            "periodic",
+                                            "scaling",
+                                            "num_bins",
+                                            "vocabulary_size",
+                                            "vocabulary_dtype",
+                                            "max_tokens",
+                                            "oov_token",
+                                            "reverse_dtype"};
 
 bool is_silent(std::string_view key) {
   return key.ends_with("_initializer") || key.ends_with("_regularizer") ||
@@ -68,7 +76,9 @@ bool is_manner(std::string_view key) {
 
 void flatten(std::string_view key, Element value, std::vector<std::int64_t>& numbers) {
   if (value.type() == Kind::ARRAY) {
-    for (Element part : simdjson::dom::array(value)) flatten(key, part, numbers);
+    const simdjson::dom::array parts = value;
+    numbers.reserve(numbers.size() + parts.size());
+    for (Element part : parts) flatten(key, part, numbers);
   } else if (value.type() == Kind::INT64) {
     numbers.push_back(std::int64_t(value));
   } else if (value.is_null()) {  // an extent that is left open
@@ -120,22 +130,48 @@ Node read_described(std::string name, Element described) {
   return read_layer(class_name, std::move(name), config);
 }
 
+// A layer, or several of which each takes what the one before gives.
 std::shared_ptr<const Graph> read_inner(std::string_view key, Element described) {
-  if (described.type() != Kind::OBJECT) refuse(key);
   auto graph = std::make_shared<Graph>();
-  graph->nodes.push_back(read_described(std::string(key), described));
-  Node& node = graph->nodes.back();
-  node.inputs = {"x"};
-  node.outputs = {"y"};
   graph->inputs.push_back({"x", {}, {}, {}});
-  graph->outputs.push_back({"y", {}, {}, {}});
+  std::string value = "x";
+  const auto add = [&](Element one) {
+    if (one.type() != Kind::OBJECT) refuse(key);
+    const std::size_t place = graph->nodes.size();
+    Node& node = graph->nodes.emplace_back(
+        read_described(place == 0 ? std::string(key) : fmt::format("{}{}", key, place), one));
+    node.inputs = {value};
+    value = place == 0 ? "y" : fmt::format("y{}", place);
+    node.outputs = {value};
+  };
+  simdjson::dom::array several;
+  if (described.get(several) == simdjson::SUCCESS) {
+    for (Element one : several) add(one);
+  } else {
+    add(described);
+  }
+  if (graph->nodes.empty()) refuse(key);
+  graph->outputs.push_back({value, {}, {}, {}});
   return graph;
+}
+
+void flatten(std::string_view key, Element value, std::vector<double>& numbers) {
+  if (value.type() == Kind::ARRAY) {
+    for (Element part : simdjson::dom::array(value)) flatten(key, part, numbers);
+  } else {
+    numbers.push_back(number(key, value));
+  }
 }
 
 AttributeValue read_value(std::string_view key, AttributeKind kind, Element value) {
   switch (kind) {
     case AttributeKind::integers: {
       std::vector<std::int64_t> numbers;
+      flatten(key, value, numbers);
+      return numbers;
+    }
+    case AttributeKind::reals: {
+      std::vector<double> numbers;
       flatten(key, value, numbers);
       return numbers;
     }
@@ -198,19 +234,21 @@ void measure(Element value, Shape& shape) {
   }
 }
 
-void fill(Element value, std::span<const std::int64_t> shape, double*& to) {
-  if (shape.empty()) {
-    if (value.get(*to++) != simdjson::SUCCESS) {
-      throw FormatError("unreadable", "an element of a tensor is not a number");
-    }
-    return;
+void fill_one(Element value, double*& to) {
+  if (value.get(*to++) != simdjson::SUCCESS) {
+    throw FormatError("unreadable", "an element of a tensor is not a number");
   }
+}
+
+void fill(Element value, std::span<const std::int64_t> shape, double*& to) {
+  if (shape.empty()) return fill_one(value, to);
   simdjson::dom::array rows;
   if (value.get(rows) != simdjson::SUCCESS ||
       static_cast<std::int64_t>(rows.size()) != shape.front()) {
     throw FormatError("unreadable", "the rows of a tensor are of different lengths");
   }
-  for (Element row : rows) fill(row, shape.subspan(1), to);
+  const bool last = shape.size() == 1;
+  for (Element row : rows) last ? fill_one(row, to) : fill(row, shape.subspan(1), to);
 }
 
 }  // namespace
@@ -227,14 +265,31 @@ Node read_layer(std::string_view class_name, std::string name, Element config) {
   return node;
 }
 
-void read_option(std::string_view name, Element value, Node& node) {
-  if (const keras::Layer* layer = keras::find_layer(node.op)) {
-    read_argument(*layer, name, value, node);
+// Whether a layer, or one inside it, computes something else in training than when it predicts.
+static bool minds_training(const Node& node) {
+  const keras::Layer* layer = keras::find_layer(node.op);
+  if (!layer || layer->learns || layer->draws) return true;
+  for (const auto& [key, value] : node.metadata) {
+    const bool drops = key == "keras.dropout" || key == "keras.recurrent_dropout";
+    if (drops && value != "0" && value != "0.0") return true;
   }
+  for (const Attribute& one : node.attributes) {
+    const auto* inner = std::get_if<std::shared_ptr<const Graph>>(&one.value);
+    if (inner && std::ranges::any_of((*inner)->nodes, minds_training)) return true;
+  }
+  return false;
+}
+
+void read_option(std::string_view name, Element value, Node& node) {
+  const keras::Layer* layer = keras::find_layer(node.op);
+  if (!layer || (name == "training" && !minds_training(node))) return;
+  read_argument(*layer, name, value, node);
 }
 
 Tensor read_tensor(Element value) {
+  constexpr std::size_t kUsualRank = 5;
   Shape shape;
+  shape.reserve(kUsualRank);
   measure(value, shape);
   if (!checked_element_count(shape)) throw FormatError("unreadable", "a tensor is too large");
   Tensor tensor = Tensor::uninitialized(ElementType::f64, shape);

@@ -10,8 +10,9 @@ from ..framework import Framework, Loaded, limit_threads
 from ..program import Program
 from .below import set_up
 from .eager import NewKeras, TensorFlowKeras
-from .layers import DOMAIN, Layer, find_class
+from .layers import DOMAIN, Layer, find_class, masks
 from .place import guarded
+from .script import write
 from .symbolic import OldKeras
 
 _FLOATS = ("float16", "float32", "float64")
@@ -120,6 +121,12 @@ class LoadedModel(Loaded):
             with guarded(node):
                 self.layers.append(Layer(node, self.keras, kind))
 
+    def script(self, inputs, variables):
+        """Write the layers down; none of them is called."""
+        arrays = {name: one.numpy() for name, one in self.held.items()}
+        arrays.update((name, one.numpy()) for name, one in inputs.items())
+        return write(self.keras, self.graph, arrays, variables, self._kind(arrays))
+
     def _kind(self, given):
         """Return the type in which the model computes: that of the first real number in it."""
         arrays = list(given.values()) + [one.numpy() for one in self.held.values()]
@@ -133,7 +140,7 @@ def _leave_out_masks(graph):
         if node.domain != DOMAIN and not read.intersection(node.outputs):
             graph.nodes.remove(node)
             continue
-        read.update(node.inputs[:-1] if node.get("masked") else node.inputs)
+        read.update(node.inputs[: len(node.inputs) - masks(node)])
 
 
 if os.environ.get("KERAS_BACKEND") == "cntk":

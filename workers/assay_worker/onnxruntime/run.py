@@ -96,6 +96,9 @@ class OnnxRuntime(Framework):
         options.log_severity_level = severity
         if self.threads > 0:
             options.intra_op_num_threads = options.inter_op_num_threads = self.threads
+        if hasattr(options, "add_session_config_entry"):
+            # Threads that wait by turning in circles take processors from all who run beside them.
+            options.add_session_config_entry("session.intra_op.allow_spinning", "0")
         if self.mode == "noopt" or self.disabled == (EVERY_PASS,):
             options.graph_optimization_level = self.root.GraphOptimizationLevel.ORT_DISABLE_ALL
         try:
