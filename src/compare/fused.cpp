@@ -59,12 +59,13 @@ bool FusedChains::is_computed(const std::string& name) const {
 }
 
 std::optional<Value> FusedChains::result(const Evaluated& evaluated, std::size_t output) const {
+  if (!on_elements(evaluated)) return std::nullopt;
   const std::vector<std::string>& names = evaluated.node.node.inputs;
-  const bool chained = std::any_of(names.begin(), names.end(), [&](const std::string& name) {
-    return links_.contains(name) || is_computed(name);
-  });
-  if (!on_elements(evaluated) || !chained) return std::nullopt;
   try {
+    const bool chained = std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+      return links_.contains(name) || is_computed(name);
+    });
+    if (!chained) return std::nullopt;
     return evaluate_planned(evaluated.node,
                             carried_inputs(evaluated.node, evaluated.inputs, kLongest),
                             bounded())[output];

@@ -11,9 +11,9 @@ namespace elementwise_detail {
 bool run_exact(Call& call, const Kernel<double>& kernel, Margins margins);
 }  // namespace elementwise_detail
 
-// As elementwise, or what else a body means, where `margins` tells its errors on exact operands.
-template <class Body, class Kinds = Reals>
-Meaning elementwise_exact(Margins margins, Meaning meaning = elementwise<Body, Kinds>()) {
+// An elementwise meaning of a body whose errors on exact operands `margins` tells.
+template <class Body>
+Meaning elementwise_exact(Margins margins, Meaning meaning) {
   using namespace elementwise_detail;
   meaning.evaluate = [margins, general = std::move(meaning.evaluate)](Call& call) {
     if (call.reading == Reading::bounded) {
