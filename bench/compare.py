@@ -67,9 +67,9 @@ def main() -> int:
     os.environ.setdefault("ASSAY_HOME", str(ROOT / "build" / "backends"))
     names = sys.argv[1:] or ["nudenet"]
     subprocess.run([ASSAY, "backends", "install", *BACKENDS], capture_output=True, check=True)
-    print(
-        "| model | values judged | assay s | polygraphy s | times faster |\n|---|---|---|---|---|"
-    )
+    columns = ["model", "values judged", "assay s", "polygraphy s", "times faster"]
+    columns += ["assay processor s", "polygraphy processor s"]
+    print("| " + " | ".join(columns) + " |\n" + "|---" * len(columns) + "|")
     for model in MODELS:
         if model.name in names:
             print(row(model), flush=True)

@@ -13,7 +13,7 @@ readonly packages=(
   clang-16 libclang-rt-16-dev clang-format-16 clang-tidy-16 lld-16
   python3 python3-venv
   protobuf-compiler libprotobuf-dev libeigen3-dev libfmt-dev nlohmann-json3-dev libcli11-dev libtomlplusplus-dev libsimdjson-dev libhdf5-dev
-  libre2-dev libzip-dev zlib1g-dev libjpeg-dev libopenjp2-7-dev libtiff-dev libwebp-dev libpng-dev
+  libre2-dev libzip-dev zlib1g-dev libdeflate-dev libmimalloc-dev libjpeg-dev libopenjp2-7-dev libtiff-dev libwebp-dev libpng-dev
   libgtest-dev libmpfr-dev
   nodejs npm chromium
 )

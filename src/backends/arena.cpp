@@ -1,6 +1,8 @@
 #include "backends/arena.h"
 
+#include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
@@ -14,6 +16,25 @@ namespace assay {
 namespace {
 
 constexpr std::uint64_t kAlignment = 64;
+
+// Has `call` (preadv, pwritev) pass all parts, however few bytes it takes at a time.
+template <class F>
+bool pass(F call, int file, std::uint64_t offset, std::vector<iovec>& parts) {
+  for (std::size_t at = 0; at < parts.size();) {
+    const std::size_t count = std::min<std::size_t>(parts.size() - at, IOV_MAX);
+    const ssize_t done =
+        call(file, parts.data() + at, static_cast<int>(count), static_cast<off_t>(offset));
+    if (done < 0 && errno == EINTR) continue;
+    if (done <= 0) return false;
+    offset += static_cast<std::uint64_t>(done);
+    auto left = static_cast<std::size_t>(done);
+    for (; at < parts.size() && left >= parts[at].iov_len; ++at) left -= parts[at].iov_len;
+    if (left == 0) continue;
+    parts[at].iov_base = static_cast<char*>(parts[at].iov_base) + left;
+    parts[at].iov_len -= left;
+  }
+  return true;
+}
 
 }  // namespace
 
@@ -53,6 +74,14 @@ bool Arena::read(std::uint64_t offset, void* bytes, std::size_t count) const {
     done += static_cast<std::size_t>(got);
   }
   return true;
+}
+
+bool Arena::write(std::uint64_t offset, std::vector<iovec> parts) {
+  return pass(pwritev, descriptor(), offset, parts);
+}
+
+bool Arena::read(std::uint64_t offset, std::vector<iovec> parts) const {
+  return pass(preadv, descriptor(), offset, parts);
 }
 
 std::uint64_t Arena::size() const {

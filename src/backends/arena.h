@@ -5,6 +5,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <sys/uio.h>
+#include <vector>
 
 #include "backends/process.h"
 
@@ -22,6 +24,9 @@ class Arena {
   // Where the bytes lie now; nullopt if there is no room.
   std::optional<std::uint64_t> append(const void* bytes, std::size_t count);
   bool read(std::uint64_t offset, void* bytes, std::size_t count) const;
+  // The same with memory that lies apart; false if there is no room, or not so much.
+  bool write(std::uint64_t offset, std::vector<iovec> parts);
+  bool read(std::uint64_t offset, std::vector<iovec> parts) const;
   std::uint64_t size() const;
 
  private:

@@ -27,6 +27,19 @@ Answer refusal(Outcome outcome, std::string message) {
   return answer;
 }
 
+// So many feeds that their request takes no more than a moment, and a small part of what a run may
+// take: the limits are those of one.
+std::size_t feeds_at_once(double seconds, std::size_t bytes, const WorkerLimits& limits) {
+  constexpr double kMoment = 0.1, kMostFeeds = 256, kMostBytes = 1 << 25, kShare = 16;
+  double most_seconds = kMoment, most_bytes = kMostBytes;
+  if (limits.seconds > 0) most_seconds = std::min(most_seconds, limits.seconds / kShare);
+  if (limits.bytes > 0) {
+    most_bytes = std::min(most_bytes, static_cast<double>(limits.bytes) / kShare);
+  }
+  const double by_bytes = most_bytes / static_cast<double>(std::max<std::size_t>(bytes, 1));
+  return static_cast<std::size_t>(std::min({kMostFeeds, most_seconds / seconds, by_bytes}));
+}
+
 std::string absolute(const std::string& path) {
   std::error_code ignored;
   return path.empty() ? path : std::filesystem::absolute(path, ignored).string();
@@ -134,7 +147,26 @@ class WorkerBackend : public Backend {
         worker_(std::move(worker)) {}
 
   Answer run(const Job& job) override {
-    return ask(job, [&](const Job& sent) { return worker_->run(sent, options_.limits); });
+    Answer answer = ask(job, [&](const Job& sent) { return worker_->run(sent, options_.limits); });
+    seconds_ = answer.seconds;
+    return answer;
+  }
+
+  void run_each(const Job& job, std::span<const NamedValues> feeds,
+                const TakeAnswer& take) override {
+    Job one = job;
+    while (!feeds.empty()) {
+      one.inputs = feeds.front();
+      Part part = run_part(one, feeds);
+      for (Answer& answer : part.answers) {
+        seconds_ = answer.seconds;
+        if (!take(std::move(answer))) return;
+      }
+      feeds = feeds.subspan(part.answers.size());
+      if (!part.trouble) continue;
+      if (!run_alone(one, feeds.first(part.failed), *part.trouble, take)) return;
+      feeds = feeds.subspan(part.failed);
+    }
   }
 
   // Asked of the worker when somebody wants to know.
@@ -171,6 +203,48 @@ class WorkerBackend : public Backend {
  private:
   static Result<std::string> read_whole(const std::string& path);
 
+  // What came of the first feeds of a row: answers, or so many of them went wrong together.
+  struct Part {
+    std::vector<Answer> answers{};
+    std::size_t failed = 0;
+    std::optional<Answer> trouble{};
+  };
+
+  // The job's inputs are the first feed. One whose time nobody knows goes alone.
+  Part run_part(const Job& job, std::span<const NamedValues> feeds) {
+    Part part;
+    Answer answer = ask(job, [&](const Job& sent) {
+      std::size_t count = 0;
+      if (seconds_ > 0) {
+        count = feeds_at_once(seconds_, worker_->bytes_of_feed(), options_.limits);
+        count = worker_->alike(sent, feeds.first(std::min(count, feeds.size())));
+      }
+      if (count < 2) return worker_->run(sent, options_.limits);
+      part.trouble = worker_->again(feeds.first(count), options_.limits, part.answers);
+      part.failed = part.trouble ? count : 0;
+      return Answer();
+    });
+    if (part.answers.empty() && !part.trouble) part.answers.push_back(std::move(answer));
+    return part;
+  }
+
+  // Feeds that went wrong together, one by one. What befalls none of them alone is still told.
+  bool run_alone(Job& job, std::span<const NamedValues> feeds, const Answer& trouble,
+                 const TakeAnswer& take) {
+    bool all_well = true;
+    for (std::size_t i = 0; i < feeds.size(); ++i) {
+      job.inputs = feeds[i];
+      Answer answer = run(job);
+      all_well = all_well && answer.ok();
+      if (all_well && i + 1 == feeds.size()) {
+        answer = trouble;
+        answer.message += fmt::format("; in {} runs in a row, and in none alone", feeds.size());
+      }
+      if (!take(std::move(answer))) return false;
+    }
+    return true;
+  }
+
   Result<void> revive() {
     if (worker_ && worker_->alive()) return {};
     WorkerCommand command = command_;
@@ -199,22 +273,30 @@ class WorkerBackend : public Backend {
     return layers_bytes_;
   }
 
+  // The job with its model as the worker takes it; none if that is how it is.
+  Result<std::optional<Job>> translated(const Job& job) {
+    const std::string& path = job.model.path;
+    // A worker elsewhere has not our files.
+    const bool elsewhere = !command_.shared_memory && !path.empty();
+    if (!job.model.layers && !elsewhere && (path.empty() || path.front() == '/')) {
+      return std::optional<Job>();
+    }
+    Job sent = job;
+    sent.model.path = absolute(path);
+    if (job.model.layers || elsewhere) {
+      Result<std::string> bytes = job.model.layers ? layers_of(job) : read_whole(sent.model.path);
+      if (!bytes) return bytes.error();
+      sent.model = {"", *std::move(bytes)};
+    }
+    return std::optional<Job>(std::move(sent));
+  }
+
   // Asks the worker, and a new one where that is what it takes.
   template <class F>
   Answer ask(const Job& job, F&& exchange) {
-    Job sent = job;
-    sent.model.path = absolute(job.model.path);
-    if (job.model.layers) {
-      Result<std::string> bytes = layers_of(job);
-      if (!bytes) return refusal(Outcome::failed, bytes.error().message);
-      sent.model = {"", *std::move(bytes)};
-    }
-    // A worker elsewhere has not our files.
-    if (!command_.shared_memory && !sent.model.path.empty()) {
-      Result<std::string> bytes = read_whole(sent.model.path);
-      if (!bytes) return refusal(Outcome::failed, bytes.error().message);
-      sent.model = {"", *std::move(bytes)};
-    }
+    const Result<std::optional<Job>> changed = translated(job);
+    if (!changed) return refusal(Outcome::failed, changed.error().message);
+    const Job& sent = *changed ? **changed : job;
     if (auto done = revive(); !done) return refusal(Outcome::crashed, done.error().message);
     Answer answer = exchange(sent);
     if (!answer.restart) return answer;
@@ -231,6 +313,7 @@ class WorkerBackend : public Backend {
   std::string layers_key_, layers_bytes_;
   std::shared_ptr<const Model> layers_;  // whose key it is: no other model is at its place
   std::unique_ptr<Worker> worker_;
+  double seconds_ = 0;  // that the last run took
 };
 
 Result<std::string> WorkerBackend::read_whole(const std::string& path) {
@@ -242,6 +325,14 @@ Result<std::string> WorkerBackend::read_whole(const std::string& path) {
 }
 
 }  // namespace
+
+void Backend::run_each(const Job& job, std::span<const NamedValues> feeds, const TakeAnswer& take) {
+  Job one = job;
+  for (const NamedValues& feed : feeds) {
+    one.inputs = feed;
+    if (!take(run(one))) return;
+  }
+}
 
 ScriptAnswer Backend::script(const Job&, const VariableNames&) {
   return {refusal(Outcome::unsupported, "it is no framework with calls of its own"), {}};

@@ -1,7 +1,9 @@
 // Backends by name: the reference in this process, values recorded elsewhere, and workers.
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "backends/worker.h"
@@ -22,6 +24,12 @@ class Backend {
 
   // Never fails: what goes wrong is the answer.
   virtual Answer run(const Job& job) = 0;
+  // Runs a job on one feed after the other, several in one request where that saves time, and hands
+  // out the answers in order until `take` returns false. The job's own inputs do not matter. An
+  // answer is what `run` would give for its feed: when a request with several goes wrong, each of
+  // them is run again by itself.
+  using TakeAnswer = std::function<bool(Answer)>;
+  virtual void run_each(const Job& job, std::span<const NamedValues> feeds, const TakeAnswer& take);
   // Whether it runs layers as they are; any other backend is given what they mean.
   virtual bool takes_layers() { return false; }
   // What the same is in the framework's own calls.

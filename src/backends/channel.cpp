@@ -40,6 +40,11 @@ std::string framed(const google::protobuf::MessageLite& message) {
   return bytes;
 }
 
+// How many runs a request asks for, or whatever else it asks for.
+std::int64_t runs_of(const protocol::Request& request) {
+  return std::max<std::int64_t>(request.count(), 1);
+}
+
 // The last line that says something, of what a dying process wrote.
 std::string last_line(std::string_view text) {
   while (!text.empty()) {
@@ -58,12 +63,16 @@ std::string last_line(std::string_view text) {
 class Channel::Exchange {
  public:
   Exchange(Channel& channel, const protocol::Request& request, const WorkerLimits& limits)
-      : channel_(channel), limits_(limits), outgoing_(framed(request)) {
+      : channel_(channel),
+        limits_(limits),
+        expected_(channel.last_ * runs_of(request)),
+        outgoing_(framed(request)) {
     if (limits.seconds > 0) deadline_ = Clock::now() + to_duration(limits.seconds);
   }
 
   // Nothing when a whole message has come.
   std::optional<Answer> run(protocol::Reply& reply) {
+    send_some();
     for (;;) {
       if (std::optional<Answer> trouble = step()) return trouble;
       const std::optional<std::pair<std::size_t, std::size_t>> frame = find_frame();
@@ -107,19 +116,27 @@ class Channel::Exchange {
     if (deadline_ && Clock::now() >= *deadline_) {
       return channel_.fatal(Outcome::hung, fmt::format("no answer within {} s", limits_.seconds));
     }
-    if (limits_.bytes > 0 &&
-        channel_.process_.resident_bytes() > channel_.at_rest_ + limits_.bytes) {
+    if (takes_too_much()) {
       return channel_.fatal(Outcome::memory,
                             fmt::format("it took more than {} bytes", limits_.bytes));
     }
     return std::nullopt;
   }
 
+  // Looked at so often, and not oftener: to look takes as long as a small model.
+  bool takes_too_much() {
+    if (limits_.bytes == 0) return false;
+    const Clock::time_point now = Clock::now();
+    if (now - channel_.memory_seen_ < std::chrono::milliseconds(kLookMilliseconds)) return false;
+    channel_.memory_seen_ = now;
+    return channel_.process_.resident_bytes() > channel_.at_rest_ + limits_.bytes;
+  }
+
   // To sleep and wake up takes longer than many an answer, so about the time when one is due, by
   // what the last one took, nobody sleeps.
   void wait(std::span<pollfd> files) {
     const auto elapsed = Clock::now() - start_;
-    const auto due = channel_.last_ < kLongPatience ? channel_.last_ : Clock::duration::zero();
+    const auto due = expected_ < kLongPatience ? expected_ : Clock::duration::zero();
     if (elapsed < kPatience || (elapsed > due - kPatience && elapsed < due + kPatience)) return;
     std::chrono::nanoseconds rest = std::chrono::milliseconds(wait_milliseconds());
     if (elapsed < due) rest = std::min<std::chrono::nanoseconds>(rest, due - kPatience - elapsed);
@@ -147,7 +164,7 @@ class Channel::Exchange {
   // False at the end.
   bool receive_some() {
     const std::size_t before = incoming_.size();
-    incoming_.resize(before + std::clamp<std::size_t>(before, 1 << 16, 1 << 24));
+    incoming_.resize(before + std::clamp<std::size_t>(before, 1 << 12, 1 << 24));
     const ssize_t count =
         read(channel_.process_.output(), incoming_.data() + before, incoming_.size() - before);
     incoming_.resize(before + static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
@@ -174,6 +191,7 @@ class Channel::Exchange {
 
   Channel& channel_;
   const WorkerLimits& limits_;
+  Clock::duration expected_;
   Clock::time_point start_ = Clock::now();
   std::optional<Clock::time_point> deadline_;
   std::string outgoing_, incoming_;
@@ -210,7 +228,10 @@ std::optional<Answer> Channel::exchange(protocol::Request& request, protocol::Re
   if (!alive_) return fatal(Outcome::crashed, "it is not running");
   const auto start = Clock::now();
   std::optional<Answer> trouble = Exchange(*this, request, limits).run(reply);
-  last_ = Clock::now() - start;
+  const Clock::duration each = (Clock::now() - start) / runs_of(request);
+  // Of runs of one form some take longer because the machine does something else: few of those
+  // make the next one late.
+  last_ = request.count() > 0 && each > last_ ? last_ + (each - last_) / 8 : each;
   if (!trouble && reply.id() != request.id()) {
     trouble = fatal(Outcome::crashed, "it broke the protocol: it answered another request");
   }

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "backends/answer.h"
@@ -18,6 +19,8 @@ class Value;
 }  // namespace assay::protocol
 
 namespace assay {
+
+class TensorBlock;
 
 // What one exchange may take; 0: no limit.
 struct WorkerLimits {
@@ -51,6 +54,11 @@ class Channel {
   bool shared() const { return shared_; }
   void put(const Value& value, protocol::Value& message);
   std::optional<Value> take(const protocol::Value& message) const;
+  // The same with feeds, and their answers, that are of a block's form.
+  void put(const TensorBlock& block, std::span<const NamedValues> feeds,
+           protocol::Request& request);
+  std::optional<std::vector<NamedValues>> take(const TensorBlock& block, std::size_t count,
+                                               const protocol::Reply& reply) const;
 
  private:
   explicit Channel(Process process) : process_(std::move(process)) {}
@@ -66,7 +74,8 @@ class Channel {
   std::string errors_;  // the end of what the worker wrote to its standard error
   std::uint64_t next_id_ = 1;
   std::int64_t at_rest_ = 0;
-  std::chrono::steady_clock::duration last_{};  // what the last exchange took
+  std::chrono::steady_clock::duration last_{};           // what a run of the last exchange took
+  std::chrono::steady_clock::time_point memory_seen_{};  // when somebody last looked
   bool shared_ = false, alive_ = true;
 };
 

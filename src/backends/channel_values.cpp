@@ -3,17 +3,14 @@
 #include <limits>
 
 #include "backends/channel.h"
+#include "backends/tensor_block.h"
 #include "generated/protocol.pb.h"
 
 namespace assay {
 namespace {
 
 constexpr std::size_t kSmall = 4096;  // bytes that are cheaper in the message than beside it
-
-bool same_in_memory(ElementType type) {
-  return type != ElementType::string && type != ElementType::boolean &&
-         static_cast<std::size_t>(bit_width(type)) == 8 * storage_size(type);
-}
+constexpr std::uint64_t kFeedsStart = 64, kAnswersStart = 0;
 
 std::optional<Shape> to_shape(const protocol::Tensor& message) {
   Shape shape(message.dims().begin(), message.dims().end());
@@ -108,6 +105,26 @@ std::optional<Value> Channel::take(const protocol::Value& message) const {
     default:
       return Value();
   }
+}
+
+void Channel::put(const TensorBlock& block, std::span<const NamedValues> feeds,
+                  protocol::Request& request) {
+  const BlockSource source(block, feeds);
+  request.set_count(static_cast<std::uint32_t>(feeds.size()));
+  if (shared_ && inward_->write(kFeedsStart, source.bytes().parts())) {
+    request.set_placed(source.bytes().size() > 0);
+  } else {
+    source.bytes().copy_to(*request.mutable_data());
+  }
+}
+
+std::optional<std::vector<NamedValues>> Channel::take(const TensorBlock& block, std::size_t count,
+                                                      const protocol::Reply& reply) const {
+  BlockTarget target(block, count);
+  const bool there = reply.placed()
+                         ? shared_ && outward_->read(kAnswersStart, target.bytes().parts())
+                         : target.bytes().copy_from(reply.data());
+  return there ? target.take() : std::nullopt;
 }
 
 std::optional<Tensor> Channel::take_tensor(const protocol::Tensor& message) const {

@@ -89,6 +89,7 @@ class Worker {
   static Result<std::unique_ptr<Worker>> start(const WorkerCommand& command,
                                                const WorkerOptions& options);
 
+  ~Worker();
   const WorkerIdentity& identity() const { return identity_; }
   bool alive() { return channel_.ready(); }
   bool shares_memory() const { return channel_.shared(); }
@@ -97,6 +98,14 @@ class Worker {
   // Loads the model unless it is the one that was run last, and runs it. When the answer is fatal
   // the worker is gone.
   Answer run(const Job& job, const WorkerLimits& limits);
+  // How many of some feeds, from the first on, one request can carry: those of the form that the
+  // last run of this job had. The job's own inputs do not matter.
+  std::size_t alike(const Job& job, std::span<const NamedValues> feeds) const;
+  // Runs the model of the last run on feeds that are alike, in one exchange. Adds an answer for
+  // each; or returns what went wrong with all of them, and adds none.
+  std::optional<Answer> again(std::span<const NamedValues> feeds, const WorkerLimits& limits,
+                              std::vector<Answer>& answers);
+  std::size_t bytes_of_feed() const;  // and of its answer, if they are alike
   // The same, but the values stay in the worker; `fetch` brings those that are named.
   Answer run_and_keep(const Job& job, const WorkerLimits& limits);
   Answer fetch(const std::vector<std::string>& names, const WorkerLimits& limits);
@@ -107,15 +116,24 @@ class Worker {
   Result<OperatorList> operators(const std::vector<std::string>& names, const WorkerLimits& limits);
 
  private:
-  explicit Worker(Channel channel) : channel_(std::move(channel)) {}
+  explicit Worker(Channel channel);
   Answer load(const Job& job, const WorkerLimits& limits);
   Answer run(const Job& job, const WorkerLimits& limits, bool keep);
   void put_inputs(const Job& job, protocol::Request& request);
   Answer to_answer(const protocol::Reply& reply) const;
+  template <class Messages>
+  std::optional<Answer> take_values(const Messages& from, NamedValues& to) const;
+  bool take_answers(const protocol::Reply& reply, std::size_t count,
+                    std::vector<Answer>& answers) const;
+
+  struct Form;
 
   Channel channel_;
   WorkerIdentity identity_;
   std::string loaded_;  // what the worker holds: a model, and which passes were kept from it
+  bool knows_again_ = false;
+  std::uint64_t forms_ = 0;  // so many there were
+  std::unique_ptr<Form> form_;
 };
 
 }  // namespace assay

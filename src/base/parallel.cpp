@@ -18,9 +18,9 @@ using Body = std::function<void(std::int64_t, std::int64_t)>;
 // Pieces a thread gets on average: more than one, because cores are shared and cost is uneven.
 constexpr std::int64_t kPiecesPerThread = 4;
 
-// How often a thread looks whether there is something to do before it sleeps (about 20
+// How often a thread looks whether there is something to do before it sleeps (about 100
 // microseconds). Waking one takes as long as many a node does, and the next loop is seldom far.
-constexpr int kLooks = 1000;
+constexpr int kLooks = 5000;
 
 template <class Done>
 void look_out(const Done& done) {

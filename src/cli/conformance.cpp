@@ -96,7 +96,7 @@ Result<ExitCode> run(const Options& options, Report& report) {
   for (const std::string& backend : options.backends) {
     const Result<ConformanceResult> result = run_backend(options, backend, *tests, report.common());
     if (!result) return result.error();
-    report.document["backends"].push_back(to_json(*result));
+    if (report.common().json) report.document["backends"].push_back(to_json(*result));
     report.text += to_page(*result);
     all = all && result->count(CaseStatus::passed) == static_cast<std::int64_t>(tests->size());
   }

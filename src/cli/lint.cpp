@@ -16,6 +16,7 @@
 #include "cli/model.h"
 #include "cli/report_files.h"
 #include "cli/terminal.h"
+#include "cli/typed_model.h"
 #include "generated/version.h"
 #include "report/lint_map.h"
 #include "report/report_file.h"
@@ -89,6 +90,11 @@ Json to_json(const LintNode& node) {
                  {"range", to_json(node.range)},
                  {"why", node.why},
                  {"cause", node.cause}};
+  if (!node.path.empty()) {
+    Json& path = result["path"] = Json::array();
+    for (const LintStep& step : node.path)
+      path.push_back({{"name", step.name}, {"op", step.op}, {"range", to_json(step.range)}});
+  }
   if (node.witness) {
     Json values = Json::object();
     for (const auto& [name, tensor] : node.witness->values) values[name] = to_json(tensor);
@@ -128,6 +134,22 @@ std::string shown(const LintNode& node, const Style& style) {
   }
 }
 
+// The way of the range: its beginning, and what is next to the operation.
+std::string shown_way(const LintNode& node) {
+  constexpr std::size_t kShown = 5;
+  std::string text;
+  if (!node.cause.empty()) text += fmt::format("    from {}\n", fmt::join(node.cause, ", "));
+  for (std::size_t i = 0; i < node.path.size(); ++i) {
+    const std::size_t left = node.path.size() - i;
+    if (i > 0 && left > kShown) continue;
+    if (i > 0 && left == kShown && i > 1) text += fmt::format("      … {} more\n", i - 1);
+    const LintStep& step = node.path[i];
+    text += fmt::format("      {}{} in {}\n", step.name,
+                        step.op.empty() ? "" : fmt::format(" ({})", step.op), to_text(step.range));
+  }
+  return text;
+}
+
 std::string to_page(const Options& options, const LintResult& result) {
   const Style style;
   std::string page = fmt::format(
@@ -141,7 +163,7 @@ std::string to_page(const Options& options, const LintResult& result) {
     if (fine && !options.all) continue;
     page += fmt::format("\n  {} {} ({})\n    {}\n", shown(node, style), style.bold(node.name),
                         node.op, node.why);
-    if (!node.cause.empty()) page += fmt::format("    from {}\n", fmt::join(node.cause, ", "));
+    page += shown_way(node);
     if (node.witness) page += fmt::format("    seen: {}\n", node.witness->result);
     if (node.fix && !node.fix->rewrite.empty())
       page += fmt::format("    safe: {}\n", style.bold(node.fix->text));
@@ -212,7 +234,7 @@ Result<void> write_lint_reports(const Options& options, const Model& model,
 Result<ExitCode> run(const Options& options, Report& report) {
   const auto start = std::chrono::steady_clock::now();
   if (Result<void> named = check_reports(options.reports); !named) return named.error();
-  const auto model = read_valid_model(options.model);
+  const Result<TypedModel> model = read_typed_model(options.model);
   if (!model) return model.error();
   const Result<Ranges> ranges = read_ranges(options);
   if (!ranges) return ranges.error();
@@ -226,9 +248,10 @@ Result<ExitCode> run(const Options& options, Report& report) {
   lint_options.as = format_named(options.format);
   lint_options.seed = report.common().seed;
   lint_options.search_seconds = options.search;
-  const Result<LintResult> result = lint(**model, *ranges, lint_options);
+  lint_options.types = model->types;
+  const Result<LintResult> result = lint(model->model, *ranges, lint_options);
   if (!result) return result.error();
-  if (Result<void> written = write_lint_reports(options, **model, *result, start); !written)
+  if (Result<void> written = write_lint_reports(options, model->model, *result, start); !written)
     return written.error();
   if (report.json())
     fill_document(options, *result, report.document);

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/parallel.h"
+#include "cli/allocator.h"
 #include "cli/command.h"
 #include "cli/limits.h"
 #include "cli/settings.h"
@@ -239,8 +240,9 @@ int main_guarded(int argc, char** argv) {
 }  // namespace assay
 
 int main(int argc, char** argv) {
+  assay::set_up_memory();
   try {
-    return assay::main_guarded(argc, argv);
+    return assay::ended(assay::main_guarded(argc, argv));
   } catch (const std::exception& failure) {
     fmt::print(stderr, "assay: a defect of Assay itself: {}\n", failure.what());
     return static_cast<int>(assay::ExitCode::defect);

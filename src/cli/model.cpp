@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "cli/typed_model.h"
 #include "formats/case_line.h"
 #include "formats/keras_read.h"
 #include "formats/onnx_import.h"
@@ -14,9 +15,8 @@
 #include "graph/names.h"
 #include "semantics/draw.h"
 #include "semantics/import_keras.h"
-#include "semantics/import_tensorflow.h"
 #include "tensor/npy.h"
-#include "validate/validate.h"
+#include "validate/validate_typed.h"
 
 namespace assay {
 namespace {
@@ -155,6 +155,25 @@ Error missing_error(const std::vector<std::string>& missing) {
           {}};
 }
 
+bool is_model_folder(const std::string& path) {
+  std::error_code ignored;
+  return fs::is_directory(path, ignored) && fs::exists(fs::path(path) / "model.onnx", ignored);
+}
+
+Result<TypedModel> read_graph(const std::string& path) {
+  Result<tensorflow::GraphDef> graph = read_tensorflow(path);
+  if (!graph) return graph.error();
+  return import_tensorflow(*std::move(graph));
+}
+
+Result<void> first_finding(const ValidationResult& result, const std::string& path) {
+  if (result.valid()) return {};
+  const Finding& first = result.findings.front();
+  const std::string where = first.layer.empty() ? path : fmt::format("{}: {}", path, first.layer);
+  return Error{"invalid", fmt::format("{}: {} ({})", where, first.message, first.rule),
+               first.layer};
+}
+
 }  // namespace
 
 bool holds_layers(const std::string& path) { return names_case(path) || is_keras(path); }
@@ -162,13 +181,13 @@ bool holds_layers(const std::string& path) { return names_case(path) || is_keras
 Result<Model> read_model(const std::string& path) {
   std::error_code ignored;
   const bool folder = fs::is_directory(path, ignored);
-  if (folder && fs::exists(fs::path(path) / "model.onnx", ignored)) {
+  if (is_model_folder(path)) {
     return read_onnx(fs::path(path) / "model.onnx");
   }
   if (is_tensorflow(path)) {
-    Result<tensorflow::GraphDef> graph = read_tensorflow(path);
+    Result<TypedModel> graph = read_graph(path);
     if (!graph) return graph.error();
-    return import_tensorflow(*std::move(graph));
+    return std::move(graph->model);
   }
   if (folder) {
     return Error{"usage",
@@ -186,12 +205,7 @@ Result<Model> read_model(const std::string& path) {
 }
 
 Result<void> require_valid(const Model& model, const std::string& path) {
-  const ValidationResult result = validate(model);
-  if (result.valid()) return {};
-  const Finding& first = result.findings.front();
-  const std::string where = first.layer.empty() ? path : fmt::format("{}: {}", path, first.layer);
-  return Error{"invalid", fmt::format("{}: {} ({})", where, first.message, first.rule),
-               first.layer};
+  return first_finding(validate(model), path);
 }
 
 Result<std::shared_ptr<const Model>> read_valid_model(const std::string& path) {
@@ -199,6 +213,23 @@ Result<std::shared_ptr<const Model>> read_valid_model(const std::string& path) {
   if (!model) return model.error();
   if (Result<void> valid = require_valid(*model, path); !valid) return valid.error();
   return std::make_shared<const Model>(*std::move(model));
+}
+
+Result<TypedModel> read_typed_model(const std::string& path) {
+  TypedModel result;
+  if (is_tensorflow(path) && !is_model_folder(path)) {
+    Result<TypedModel> graph = read_graph(path);
+    if (!graph) return graph.error();
+    result = *std::move(graph);
+  } else {
+    Result<Model> model = read_model(path);
+    if (!model) return model.error();
+    result.model = *std::move(model);
+  }
+  if (!result.types) result.types = std::make_shared<const ModelTypes>(infer_types(result.model));
+  const ValidationResult found = validate(result.model, *result.types);
+  if (Result<void> valid = first_finding(found, path); !valid) return valid.error();
+  return result;
 }
 
 void bring_own_data(const std::string& model, DataOptions& options) {

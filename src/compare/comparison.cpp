@@ -5,6 +5,7 @@
 #include <iterator>
 #include <map>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -40,33 +41,105 @@ ComparisonFinding refusal(const BackendRecord& record, const Answer& answer) {
 // All pieces, unwatched: watching may change what is watched.
 void run_plain(const Subject& subject, Backend& backend, BackendRecord& record,
                std::vector<ComparisonFinding>& findings) {
-  for (std::size_t piece = 0; piece < subject.pieces.size(); ++piece) {
-    Answer answer = backend.run(make_job(subject, piece, false));
-    if (!answer.ok()) {
-      findings.push_back(refusal(record, answer));
-      record.alive = false;
-      return;
-    }
-    record.plain.push_back(std::move(answer));
+  std::vector<NamedValues> feeds;
+  for (const std::vector<Value>& piece : subject.pieces) {
+    feeds.push_back(named_inputs(subject.model->graph, piece));
   }
+  backend.run_each(Job{subject.source()}, feeds, [&](Answer answer) {
+    record.alive = answer.ok();
+    if (record.alive) {
+      record.plain.push_back(std::move(answer));
+    } else {
+      findings.push_back(refusal(record, answer));
+    }
+    return record.alive;
+  });
 }
 
-// Starts what run_plain does on every backend, each in a thread that waits for it.
-std::vector<std::future<void>> run_all(const Subject& subject,
-                                       std::vector<std::unique_ptr<Backend>>& backends,
-                                       Comparison& comparison,
-                                       std::vector<std::vector<ComparisonFinding>>& findings) {
+// What one backend does while the reference computes.
+struct BackendRun {
+  std::vector<ComparisonFinding> findings{};
+  std::optional<Answer> look{};  // the first, if it is clear beforehand what to look at
+  std::future<void> done{};
+};
+
+// How many bytes of inner values may be here at once: each backend's, and what judging makes of
+// them.
+std::uint64_t most_bytes(std::size_t backends) { return memory_limit() / (8 * (backends + 1)); }
+
+// What to look at, which is known once the reference has evaluated every node. Those who wait for
+// it get nothing if it does not come to that.
+class LookPlan {
+ public:
+  LookPlan(const Graph& graph, std::size_t backends)
+      : graph_(graph), most_(most_bytes(backends)), sizes_(graph.nodes.size()) {}
+  ~LookPlan() { tell({}); }
+
+  void observe(const Evaluated& one) {
+    sizes_.observe(one);
+    if (one.path.empty() && ++seen_ == graph_.nodes.size()) settle();
+  }
+  const std::vector<Look>& settle() {
+    tell(plan_looks(graph_, sizes_.bytes(), most_));
+    return future_.get();
+  }
+  std::shared_future<std::vector<Look>> get() const { return future_; }
+
+ private:
+  void tell(const std::vector<Look>& looks) {
+    if (!told_) promise_.set_value(looks);
+    told_ = true;
+  }
+
+  const Graph& graph_;
+  std::uint64_t most_;
+  ValueSizes sizes_;
+  std::size_t seen_ = 0;
+  std::promise<std::vector<Look>> promise_;
+  std::shared_future<std::vector<Look>> future_ = promise_.get_future().share();
+  bool told_ = false;
+};
+
+Job make_look(const Subject& subject, std::size_t piece, const Look& look) {
+  Job job = make_job(subject, piece, true);
+  job.watched = look.watched;
+  return job;
+}
+
+// Starts what run_plain does on every backend, each in a thread that waits for it. With a single
+// piece there is no choice which one to look into, so that follows at once.
+void run_all(const Subject& subject, std::vector<std::unique_ptr<Backend>>& backends,
+             const std::shared_future<std::vector<Look>>& looks, Comparison& comparison,
+             std::vector<BackendRun>& runs) {
   for (const std::unique_ptr<Backend>& backend : backends) {
     comparison.backends.push_back(
         {backend->name(), backend->identity().framework, backend->identity().version});
   }
-  std::vector<std::future<void>> running;
   for (std::size_t i = 0; i < backends.size(); ++i) {
-    running.push_back(std::async(std::launch::async, [&, i] {
-      run_plain(subject, *backends[i], comparison.backends[i], findings[i]);
-    }));
+    runs[i].done = std::async(std::launch::async, [&, looks, i] {
+      run_plain(subject, *backends[i], comparison.backends[i], runs[i].findings);
+      if (subject.pieces.size() > 1 || !comparison.backends[i].alive || looks.get().empty()) return;
+      runs[i].look = backends[i]->run(make_look(subject, 0, looks.get().front()));
+    });
   }
-  return running;
+}
+
+// What rounding by any of the backends does to the outputs, piece by piece.
+Result<void> allow_rounding(const Subject& subject, const Evaluator& evaluator,
+                            const Arithmetic& together, const ComparisonOptions& options,
+                            LookPlan& plan, Comparison& comparison) {
+  for (std::size_t i = 0; i < subject.pieces.size(); ++i) {
+    options.progress(fmt::format("what rounding allows, {} of {}", i + 1, subject.pieces.size()));
+    const ArithmeticScope scope(&together);
+    SpreadObserver observer;
+    if (i == 0) observer.exact = [&](const Evaluated& one) { plan.observe(one); };
+    Result<std::vector<Spread>> spread =
+        rounding_spread(evaluator, subject.pieces[i], options.seed, observer);
+    if (!spread) return spread.error();
+    comparison.spreads.push_back(*std::move(spread));
+    apply(subject.criteria, subject.model->graph, comparison.spreads.back());
+  }
+  return {};
 }
 
 // How far a backend's unwatched outputs are from what rounding allows, over one piece.
@@ -158,10 +231,6 @@ bool tolerated(const Subject& subject, const Comparison& comparison, const Backe
   return given && excess_of(comparison, graph, record, comparison.piece) <= 1;
 }
 
-// How many bytes of inner values may be here at once: each backend's, and what judging makes of
-// them.
-std::uint64_t most_bytes(std::size_t backends) { return memory_limit() / (8 * (backends + 1)); }
-
 void judge_look(const Subject& subject, const Evaluator& evaluator, const Look& look,
                 const Comparison& comparison, const Answer& answer, const Arithmetic* profile,
                 std::uint64_t seed, BackendRecord& record) {
@@ -173,13 +242,13 @@ void judge_look(const Subject& subject, const Evaluator& evaluator, const Look& 
   std::move(judged->begin(), judged->end(), std::back_inserter(record.judged));
 }
 
-// Asks a backend for the values of a look, and judges them; none if it does not answer.
+// Asks a backend for the values of a look unless they are there ahead, and judges them; none if it
+// does not answer.
 std::optional<Answer> look_at(const Subject& subject, const Evaluator& evaluator, const Look& look,
                               Backend& backend, std::uint64_t seed, Comparison& comparison,
-                              BackendRecord& record) {
-  Job job = make_job(subject, comparison.piece, true);
-  job.watched = look.watched;
-  Answer answer = backend.run(job);
+                              BackendRecord& record, std::optional<Answer> ahead) {
+  Answer answer =
+      ahead ? *std::move(ahead) : backend.run(make_look(subject, comparison.piece, look));
   if (!answer.ok()) {
     record.looked_into = false;
     comparison.findings.push_back(refusal(record, answer));
@@ -192,8 +261,8 @@ std::optional<Answer> look_at(const Subject& subject, const Evaluator& evaluator
 }
 
 void look_inside(const Subject& subject, const Evaluator& evaluator, const std::vector<Look>& looks,
-                 std::vector<std::unique_ptr<Backend>>& backends, const ComparisonOptions& options,
-                 Comparison& comparison) {
+                 std::vector<std::unique_ptr<Backend>>& backends, std::vector<BackendRun>& runs,
+                 const ComparisonOptions& options, Comparison& comparison) {
   for (std::size_t number = 0; number < looks.size(); ++number) {
     std::vector<std::optional<Answer>> answers(backends.size());
     Shown shown(backends.size(), nullptr);
@@ -203,7 +272,7 @@ void look_inside(const Subject& subject, const Evaluator& evaluator, const std::
       options.progress(
           fmt::format("looking into {}, {} of {}", record.name, number + 1, looks.size()));
       answers[i] = look_at(subject, evaluator, looks[number], *backends[i], options.seed,
-                           comparison, record);
+                           comparison, record, std::exchange(runs[i].look, std::nullopt));
       if (!answers[i]) continue;
       shown[i] = &answers[i]->hidden;
       if (number > 0) answers[i]->values.clear();  // the same outputs again
@@ -275,33 +344,25 @@ Result<Comparison> compare(const Subject& subject, std::vector<std::unique_ptr<B
   const Graph& graph = subject.model->graph;
   Result<std::unique_ptr<Evaluator>> evaluator = Evaluator::make(subject.model);
   if (!evaluator) return evaluator.error();
-  ValueSizes sizes(graph.nodes.size());
-  const Arithmetic together = joined_profile(backends);
-  std::vector<std::vector<ComparisonFinding>> findings(backends.size());
-  std::vector<std::future<void>> running = run_all(subject, backends, comparison, findings);
-  for (std::size_t i = 0; i < subject.pieces.size(); ++i) {
-    options.progress(fmt::format("what rounding allows, {} of {}", i + 1, subject.pieces.size()));
-    const ArithmeticScope scope(&together);
-    SpreadObserver observer;
-    if (i == 0) observer.exact = [&](const Evaluated& one) { sizes.observe(one); };
-    Result<std::vector<Spread>> spread =
-        rounding_spread(**evaluator, subject.pieces[i], options.seed, observer);
-    if (!spread) return spread.error();
-    comparison.spreads.push_back(*std::move(spread));
-    apply(subject.criteria, subject.model->graph, comparison.spreads.back());
-  }
+  std::vector<BackendRun> runs(backends.size());
+  LookPlan plan(graph, backends.size());  // gone before those who wait for it
+  run_all(subject, backends, plan.get(), comparison, runs);
+  const Result<void> allowed =
+      allow_rounding(subject, **evaluator, joined_profile(backends), options, plan, comparison);
+  if (!allowed) return allowed.error();
   if (Result<void> right = check_labels(subject.labels, subject.criteria, comparison.spreads);
       !right) {
     return right.error();
   }
+  const std::vector<Look>& looks = plan.settle();
   for (std::size_t i = 0; i < backends.size(); ++i) {
     options.progress(fmt::format("running {}", backends[i]->name()));
-    running[i].get();
-    std::move(findings[i].begin(), findings[i].end(), std::back_inserter(comparison.findings));
+    runs[i].done.get();
+    std::move(runs[i].findings.begin(), runs[i].findings.end(),
+              std::back_inserter(comparison.findings));
   }
   comparison.piece = worst_piece(comparison, graph);
-  look_inside(subject, **evaluator, plan_looks(graph, sizes.bytes(), most_bytes(backends.size())),
-              backends, options, comparison);
+  look_inside(subject, **evaluator, looks, backends, runs, options, comparison);
   for (std::size_t i = 0; i < backends.size(); ++i) {
     const BackendRecord& record = comparison.backends[i];
     if (!record.alive || !record.looked_into || record.name == "reference") continue;

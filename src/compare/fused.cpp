@@ -12,11 +12,13 @@ namespace {
 
 constexpr int kLongest = 4;  // nodes before the one in question: x * clip(x + 3) / 6
 
-bool on_elements(const Evaluated& evaluated) {
+bool is_a(Pattern pattern, const Evaluated& evaluated) {
   const PlannedNode& node = evaluated.node;
   return evaluated.path.empty() && !evaluated.unknown && node.found.entry && !node.function &&
-         node.found.entry->meaning.pattern == Pattern::elementwise;
+         node.found.entry->meaning.pattern == pattern;
 }
+
+bool on_elements(const Evaluated& evaluated) { return is_a(Pattern::elementwise, evaluated); }
 
 // What may have been before it was rounded to what is shown.
 Value unrounded(const Value& shown) {
@@ -35,27 +37,35 @@ EvaluateOptions bounded() {
 
 }  // namespace
 
-void FusedChains::observe(const Evaluated& evaluated) {
+void FusedChains::observe(const Evaluated& evaluated, bool plain) {
   if (!evaluated.path.empty()) return;
+  // A normalisation written by hand becomes one operation, with a mean of its own.
+  const bool chained = on_elements(evaluated) || is_a(Pattern::reduce, evaluated);
   for (std::size_t i = 0; i < evaluated.outputs.size(); ++i) {
-    if (evaluated.outputs[i].is_tensor() && evaluated.outputs[i].errors()) {
-      computed_.insert(evaluated.name(i));
-    }
-  }
-  if (!on_elements(evaluated)) return;
-  for (std::size_t i = 0; i < evaluated.node.node.outputs.size(); ++i) {
-    Link link{&evaluated.node, {evaluated.inputs.begin(), evaluated.inputs.end()}, i};
-    links_.insert_or_assign(evaluated.name(i), std::move(link));
+    const Value& output = evaluated.outputs[i];
+    const Link link{&evaluated.node, {evaluated.inputs.begin(), evaluated.inputs.end()}, i};
+    if (output.is_tensor() && output.errors()) computed_.insert(evaluated.name(i));
+    if (output.is_tensor() && plain) open_.insert_or_assign(evaluated.name(i), link);
+    if (chained) links_.insert_or_assign(evaluated.name(i), link);
   }
 }
 
+bool FusedChains::is_computed(const std::string& name) const {
+  if (computed_.contains(name)) return true;
+  const auto open = open_.find(name);
+  if (open == open_.end()) return false;
+  const auto& [node, inputs, output] = open->second;
+  return evaluate_planned(*node, inputs, bounded())[output].errors() != nullptr;
+}
+
 std::optional<Value> FusedChains::result(const Evaluated& evaluated, std::size_t output) const {
+  if (!on_elements(evaluated)) return std::nullopt;
   const std::vector<std::string>& names = evaluated.node.node.inputs;
-  const bool chained = std::any_of(names.begin(), names.end(), [&](const std::string& name) {
-    return links_.contains(name) || computed_.contains(name);
-  });
-  if (!on_elements(evaluated) || !chained) return std::nullopt;
   try {
+    const bool chained = std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+      return links_.contains(name) || is_computed(name);
+    });
+    if (!chained) return std::nullopt;
     return evaluate_planned(evaluated.node,
                             carried_inputs(evaluated.node, evaluated.inputs, kLongest),
                             bounded())[output];
@@ -67,7 +77,7 @@ std::optional<Value> FusedChains::result(const Evaluated& evaluated, std::size_t
 Value FusedChains::carried(const std::string& name, const Value& shown, int depth) const {
   const auto link = links_.find(name);
   if (depth == 0 || link == links_.end()) {
-    return computed_.contains(name) ? unrounded(shown) : shown;
+    return is_computed(name) ? unrounded(shown) : shown;
   }
   const auto& [node, inputs, output] = link->second;
   return evaluate_planned(*node, carried_inputs(*node, inputs, depth - 1), bounded())[output];

@@ -6,13 +6,16 @@
 
 #include <fmt/format.h>
 
+#include "compare/drawn.h"
 #include "compare/explain.h"
 #include "compare/fused.h"
+#include "semantics/sufficiency.h"
 
 namespace assay {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kLess = 1 - 0x1p-50;  // makes up for the rounding of a product
 
 // How far the difference is from the bound: 0 equal, at most 1 inside.
 double excess_of(double expected, double error, double found) {
@@ -28,6 +31,32 @@ double smallest_kept(ElementType type) {
   return profile && profile->flushes_subnormals && type == ElementType::f32 ? 0x1p-126 : 0;
 }
 
+// The largest difference, and the element that exceeds its bound the most.
+template <class T>
+void find_worst(const T* expected, const T* found, const Value& bounded, Judgement& result) {
+  const double normal = smallest_kept(bounded.type());
+  const auto count = static_cast<std::size_t>(bounded.tensor().size());
+  const double* const errors = bounded.errors() ? bounded.errors()->data() : nullptr;
+  std::size_t worst = count;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (expected[i] == found[i]) continue;
+    const double value = expected[i], other = found[i];
+    if (other == 0 && std::abs(value) < normal) continue;
+    const double difference = std::abs(value - other);
+    if (difference > result.difference) result.difference = difference;
+    const double error = errors ? errors[i] : 0;
+    if (difference < result.excess * error * kLess) continue;  // spares the division
+    const double excess = excess_of(value, error, other);
+    if (excess <= result.excess) continue;
+    result.excess = excess;
+    worst = i;
+  }
+  if (worst == count) return;
+  result.detail = fmt::format("element {}: {:.9g} ± {:.3g}, found {:.9g}", worst,
+                              static_cast<double>(expected[worst]), errors ? errors[worst] : 0,
+                              static_cast<double>(found[worst]));
+}
+
 // What is outside its own bound, but inside the one of a chain that was computed as one, is
 // rounding.
 void allow_fusion(const FusedChains& chains, const Evaluated& evaluated, std::size_t output,
@@ -36,6 +65,20 @@ void allow_fusion(const FusedChains& chains, const Evaluated& evaluated, std::si
   if (!bounded || !bounded->is_tensor()) return;
   Judgement fused = judge_output(*bounded, found);
   if (fused.inside) judgement = std::move(fused);
+}
+
+// Whether a node's plain results are what was recorded, to the last bit: those no bound excludes,
+// and there is nothing to explain. What chance decides is not judged by its value.
+bool is_as_recorded(const Evaluated& evaluated, const std::map<std::string, Tensor>& recorded) {
+  if (evaluated.unknown) return false;
+  for (std::size_t i = 0; i < evaluated.outputs.size(); ++i) {
+    if (evaluated.node.node.outputs[i].empty()) continue;
+    const auto found = recorded.find(evaluated.name(i));
+    const Value& output = evaluated.outputs[i];
+    if (found == recorded.end() || !output.is_tensor()) return false;
+    if (!identical(output.tensor(), found->second)) return false;
+  }
+  return !is_drawn(evaluated.node, evaluated.inputs);
 }
 
 }  // namespace
@@ -59,18 +102,11 @@ Judgement judge_output(const Value& bounded, const Tensor& found) {
     result.inside = identical(bounded.tensor(), found);
     return result;
   }
-  const std::vector<double> expected = bounded.tensor().reals(), elements = found.reals();
-  const double normal = smallest_kept(bounded.type());
-  for (std::size_t i = 0; i < expected.size(); ++i) {
-    const double error = bounded.errors() ? (*bounded.errors())[i] : 0;
-    if (elements[i] == 0 && std::abs(expected[i]) < normal) continue;
-    const double excess = excess_of(expected[i], error, elements[i]);
-    const double difference = std::abs(expected[i] - elements[i]);
-    if (difference > result.difference) result.difference = difference;
-    if (excess <= result.excess) continue;
-    result.excess = excess;
-    result.detail = fmt::format("element {}: {:.9g} ± {:.3g}, found {:.9g}", i, expected[i], error,
-                                elements[i]);
+  if (bounded.type() == ElementType::f32) {
+    find_worst(bounded.tensor().data<float>().data(), found.data<float>().data(), bounded, result);
+  } else {
+    const std::vector<double> expected = bounded.tensor().reals(), elements = found.reals();
+    find_worst(expected.data(), elements.data(), bounded, result);
   }
   result.inside = result.excess <= 1;
   return result;
@@ -89,7 +125,14 @@ Result<std::vector<Judgement>> judge(const Evaluator& evaluator, const std::vect
   options.recorded = &recorded;
   options.impose = true;
   options.only = only;
+  bool plain = false;
+  const Sufficiency equal = [&](const Evaluated& evaluated) {
+    plain = is_as_recorded(evaluated, recorded);
+    return plain;
+  };
+  const SufficiencyScope asked(&equal);
   options.observe = [&](const Evaluated& evaluated) {
+    const SufficiencyScope nobody(nullptr);  // who reads the node again wants its bounds
     const Basis basis = take_basis();
     for (std::size_t i = 0; i < evaluated.outputs.size(); ++i) {
       const std::string name = evaluated.name(i);
@@ -107,7 +150,8 @@ Result<std::vector<Judgement>> judge(const Evaluator& evaluator, const std::vect
       }
       judgements.push_back(*std::move(judgement));
     }
-    chains.observe(evaluated);
+    chains.observe(evaluated, plain);
+    plain = false;
     take_basis();
   };
   const Result<std::vector<Value>> outputs = evaluator.run(inputs, options);

@@ -51,6 +51,7 @@ constexpr Line kLines[] = {
 // and by multiplying 1e-30 with 1e-10.
 constexpr std::string_view kFlushing[] = {
     "jax",             // 0.10.2
+    "tensorflow",      // 2.21
     "tensorflow-xla",  // 2.21
     "tflite",          // 2.3
     "openvino",        // 2026.4.1, constants of a file as well

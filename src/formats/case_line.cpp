@@ -49,7 +49,10 @@ ValueType input_type(Element line, std::string_view name, const Value& recorded)
 
 void read_inputs(Element line, LayerCase& result) {
   const auto values = field<simdjson::dom::object>(line, "inputs");
-  for (Element name : field<simdjson::dom::array>(line, "model_inputs")) {
+  const auto names = field<simdjson::dom::array>(line, "model_inputs");
+  result.inputs.reserve(names.size());
+  result.model.graph.inputs.reserve(names.size());
+  for (Element name : names) {
     const std::string_view input = name;
     Element value;
     result.inputs.emplace_back();
@@ -74,12 +77,12 @@ void read_node(Element layer, const simdjson::dom::object& weights, std::int64_t
                Graph& graph) {
   Node node = read_layer(field<std::string_view>(layer, "class"), text(layer, "name"),
                          field<Element>(layer, "config"));
-  for (Element input : field<simdjson::dom::array>(layer, "inputs")) {
-    node.inputs.emplace_back(std::string_view(input));
-  }
+  const auto inputs = field<simdjson::dom::array>(layer, "inputs");
+  node.inputs.reserve(inputs.size());
+  for (Element input : inputs) node.inputs.emplace_back(std::string_view(input));
   Element own;
   if (weights[node.name].get(own) == simdjson::SUCCESS) add_weights(own, version, node, graph);
-  node.outputs = {node.name};
+  node.outputs.push_back(node.name);
   graph.nodes.push_back(std::move(node));
 }
 
@@ -96,7 +99,9 @@ LayerCase read_case(Element line) {
   model.graph.name = result.id;
   read_inputs(line, result);
   const auto weights = field<simdjson::dom::object>(line, "weights");
-  for (Element layer : field<simdjson::dom::array>(line, "layers")) {
+  const auto layers = field<simdjson::dom::array>(line, "layers");
+  model.graph.nodes.reserve(layers.size());
+  for (Element layer : layers) {
     read_node(layer, weights, version, model.graph);
   }
   model.graph.outputs.push_back(
@@ -120,9 +125,17 @@ Element parse_json(std::string_view line) {
 
 std::string read_bytes(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
-  std::ostringstream content;
   if (!file) throw FormatError("unreadable", "cannot be read");
-  content << file.rdbuf();  // which fails for a file without a byte
+  std::error_code failure;
+  const std::uintmax_t size = std::filesystem::file_size(path, failure);
+  if (!failure && size > 0 && size <= kMostBytes) {
+    std::string bytes(size, ' ');
+    file.read(bytes.data(), static_cast<std::streamsize>(size));
+    bytes.resize(static_cast<std::size_t>(file.gcount()));
+    return bytes;
+  }
+  std::ostringstream content;  // a pipe has no size
+  content << file.rdbuf();     // which fails for a file without a byte
   return std::move(content).str();
 }
 

@@ -1,61 +1,58 @@
 #include "formats/inflate.h"
 
 #include <algorithm>
-#include <limits>
+#include <cstring>
+#include <libdeflate.h>
 #include <memory>
-
-#include <zlib.h>
 
 #include "formats/failure.h"
 
 namespace assay {
 namespace {
 
-constexpr int kGzip = 16 + MAX_WBITS;  // a gzip header is expected, and nothing else
-constexpr std::size_t kFirstBlock = 1 << 16;
+constexpr std::size_t kLeastRoom = 1 << 16;
+constexpr std::size_t kMostBelieved = 1 << 26;
 
-struct End {
-  void operator()(z_stream* stream) const { inflateEnd(stream); }
+struct Free {
+  void operator()(libdeflate_decompressor* one) const { libdeflate_free_decompressor(one); }
 };
 
-void feed(z_stream& stream, std::string_view& rest) {
-  if (stream.avail_in > 0) return;
-  const std::size_t size = std::min<std::size_t>(rest.size(), std::numeric_limits<uInt>::max());
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(rest.data()));
-  stream.avail_in = static_cast<uInt>(size);
-  rest.remove_prefix(size);
+// The file ends with the size of its last part, modulo 2^32; whether that is true is seen later.
+std::size_t announced_size(std::string_view compressed) {
+  std::uint32_t size = 0;
+  if (compressed.size() < sizeof size) return 0;
+  std::memcpy(&size, compressed.data() + compressed.size() - sizeof size, sizeof size);
+  return size;
 }
 
 }  // namespace
 
 std::string inflate(std::string_view compressed, std::size_t most) {
-  z_stream stream{};
-  if (inflateInit2(&stream, kGzip) != Z_OK) throw FormatError("internal", "zlib does not start");
-  const std::unique_ptr<z_stream, End> ended(&stream);
+  const std::unique_ptr<libdeflate_decompressor, Free> engine(libdeflate_alloc_decompressor());
+  if (!engine) throw FormatError("limit", "out of memory");
+  std::size_t room =
+      std::min(most, std::clamp(announced_size(compressed), kLeastRoom, kMostBelieved));
   std::string bytes;
-  while (true) {
-    if (bytes.size() >= most) {
-      throw FormatError("limit", "more than 2 GiB lie in the compressed file");
+  std::size_t size = 0;
+  do {  // several parts may follow each other in one file
+    bytes.resize(room);
+    std::size_t taken = 0, made = 0;
+    switch (libdeflate_gzip_decompress_ex(engine.get(), compressed.data(), compressed.size(),
+                                          bytes.data() + size, room - size, &taken, &made)) {
+      case LIBDEFLATE_SUCCESS:
+        compressed.remove_prefix(taken);
+        size += made;
+        break;
+      case LIBDEFLATE_INSUFFICIENT_SPACE:
+        if (room == most) throw FormatError("limit", "more than 2 GiB lie in the compressed file");
+        room = std::min(most, 2 * room);
+        break;
+      default:
+        throw FormatError("unreadable", "the gzip file is cut or broken");
     }
-    const std::size_t size = bytes.size();
-    bytes.resize(std::min(most, std::max(kFirstBlock, 2 * size)));
-    const std::size_t room =
-        std::min<std::size_t>(bytes.size() - size, std::numeric_limits<uInt>::max());
-    stream.next_out = reinterpret_cast<Bytef*>(bytes.data() + size);
-    stream.avail_out = static_cast<uInt>(room);
-    int state = Z_OK;
-    while (state == Z_OK && stream.avail_out > 0) {
-      feed(stream, compressed);
-      state = ::inflate(&stream, Z_NO_FLUSH);
-      // Several parts may follow each other in one file.
-      if (state == Z_STREAM_END && (stream.avail_in > 0 || !compressed.empty())) {
-        state = inflateReset(&stream);
-      }
-    }
-    bytes.resize(size + room - stream.avail_out);
-    if (state == Z_STREAM_END) return bytes;
-    if (state != Z_OK) throw FormatError("unreadable", "the gzip file is cut or broken");
-  }
+  } while (!compressed.empty());
+  bytes.resize(size);
+  return bytes;
 }
 
 }  // namespace assay

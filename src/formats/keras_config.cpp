@@ -76,7 +76,9 @@ bool is_manner(std::string_view key) {
 
 void flatten(std::string_view key, Element value, std::vector<std::int64_t>& numbers) {
   if (value.type() == Kind::ARRAY) {
-    for (Element part : simdjson::dom::array(value)) flatten(key, part, numbers);
+    const simdjson::dom::array parts = value;
+    numbers.reserve(numbers.size() + parts.size());
+    for (Element part : parts) flatten(key, part, numbers);
   } else if (value.type() == Kind::INT64) {
     numbers.push_back(std::int64_t(value));
   } else if (value.is_null()) {  // an extent that is left open
@@ -232,19 +234,21 @@ void measure(Element value, Shape& shape) {
   }
 }
 
-void fill(Element value, std::span<const std::int64_t> shape, double*& to) {
-  if (shape.empty()) {
-    if (value.get(*to++) != simdjson::SUCCESS) {
-      throw FormatError("unreadable", "an element of a tensor is not a number");
-    }
-    return;
+void fill_one(Element value, double*& to) {
+  if (value.get(*to++) != simdjson::SUCCESS) {
+    throw FormatError("unreadable", "an element of a tensor is not a number");
   }
+}
+
+void fill(Element value, std::span<const std::int64_t> shape, double*& to) {
+  if (shape.empty()) return fill_one(value, to);
   simdjson::dom::array rows;
   if (value.get(rows) != simdjson::SUCCESS ||
       static_cast<std::int64_t>(rows.size()) != shape.front()) {
     throw FormatError("unreadable", "the rows of a tensor are of different lengths");
   }
-  for (Element row : rows) fill(row, shape.subspan(1), to);
+  const bool last = shape.size() == 1;
+  for (Element row : rows) last ? fill_one(row, to) : fill(row, shape.subspan(1), to);
 }
 
 }  // namespace
@@ -283,7 +287,9 @@ void read_option(std::string_view name, Element value, Node& node) {
 }
 
 Tensor read_tensor(Element value) {
+  constexpr std::size_t kUsualRank = 5;
   Shape shape;
+  shape.reserve(kUsualRank);
   measure(value, shape);
   if (!checked_element_count(shape)) throw FormatError("unreadable", "a tensor is too large");
   Tensor tensor = Tensor::uninitialized(ElementType::f64, shape);

@@ -9,6 +9,7 @@
 #include "formats/keras_config.h"
 #include "graph/names.h"
 #include "layers/keras/layers.h"
+#include "ops/defaults.h"
 
 namespace assay::keras {
 
@@ -16,7 +17,8 @@ Weights expected_weights(const Node& node, int version) {
   const Layer* layer = find_layer(node.op);
   if (!layer || !layer->weights) return {};
   const Lookup found = find_operator(kDomain, node.op, version);
-  const Node whole = found.schema ? complete(node, *found.schema) : node;
+  Node whole = node;
+  if (found.schema) fill_defaults(whole, *found.schema);
   Site site(whole, version);
   site.inputs.resize(layer->inputs.size());
   return layer->weights(site);

@@ -49,6 +49,7 @@ class StructureChecker {
   void check_head(const Body& body);
   void check_node(const Node& node);
   void check_subgraphs(const Node& node);
+  void check_attributes(const Node& node);
   void check_domain(const Node& node);
   void check_outputs(const Body& body);
   void check_use(const std::string& name);
@@ -109,6 +110,11 @@ void StructureChecker::check(const Body& body) {
     check_node(body.nodes[i]);
   }
   check_outputs(body);
+  if (frames_.size() == 1) {
+    visible_.clear();
+    frames_.pop_back();
+    return;
+  }
   auto& undo = frames_.back().undo;
   for (auto change = undo.rbegin(); change != undo.rend(); ++change) {
     if (change->second) {
@@ -141,13 +147,7 @@ void StructureChecker::check_node(const Node& node) {
   if (node.op.empty()) add(here(), "Graph.operator", "the node names no operator");
   check_domain(node);
   for (const std::string& name : node.inputs) check_use(name);
-  std::unordered_set<std::string_view> attributes;
-  for (const Attribute& attribute : node.attributes) {
-    if (!attributes.insert(attribute.name).second) {
-      add(here(), "Graph.attribute",
-          fmt::format("attribute {} is given twice", in_quotes(attribute.name)));
-    }
-  }
+  check_attributes(node);
   check_subgraphs(node);
   for (const std::string& name : node.outputs) {
     if (name.empty()) continue;
@@ -162,6 +162,17 @@ void StructureChecker::check_node(const Node& node) {
       add(here(), "Graph.shadow",
           fmt::format("output {} hides a name of an outer graph", in_quotes(name)));
       define(name, "node");
+    }
+  }
+}
+
+void StructureChecker::check_attributes(const Node& node) {
+  if (node.attributes.size() < 2) return;
+  std::unordered_set<std::string_view> seen;
+  for (const Attribute& attribute : node.attributes) {
+    if (!seen.insert(attribute.name).second) {
+      add(here(), "Graph.attribute",
+          fmt::format("attribute {} is given twice", in_quotes(attribute.name)));
     }
   }
 }

@@ -1,5 +1,6 @@
 #include "graph/types.h"
 
+#include <array>
 #include <utility>
 
 #include <fmt/format.h>
@@ -111,13 +112,25 @@ ValueType ValueType::map(ElementType key, ValueType inner) {
   return type;
 }
 
+// Of each element type: every check of a node asks for the names of its inputs' types.
+static const std::string& tensor_name(ElementType element) {
+  static const auto kNames = [] {
+    std::array<std::string, kElementTypeCount> names;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      names[i] = fmt::format("tensor({})", standard_name(static_cast<ElementType>(i)));
+    }
+    return names;
+  }();
+  return kNames[static_cast<std::size_t>(element)];
+}
+
 std::string standard_name(const ValueType& type) {
+  if (type.is_tensor()) return tensor_name(type.element);
   const std::string inner = type.inner ? standard_name(*type.inner) : "undefined";
   switch (type.kind) {
     case ValueType::Kind::unknown:
-      break;
     case ValueType::Kind::tensor:
-      return fmt::format("tensor({})", standard_name(type.element));
+      break;
     case ValueType::Kind::sparse_tensor:
       return fmt::format("sparse_tensor({})", standard_name(type.element));
     case ValueType::Kind::sequence:

@@ -1,6 +1,7 @@
 #include "numeric/abstract.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -46,11 +47,23 @@ std::vector<std::int64_t> cell_by_position(const std::vector<std::int64_t>& cuts
   return result;
 }
 
+// Calls visit(range) for each element in turn, without a range for all of them at once.
+template <class Visit>
+void for_each_element(const Tensor& tensor, const Visit& visit) {
+  constexpr std::int64_t kTogether = 512;
+  std::array<Interval, kTogether> ranges;
+  const Value value(tensor);
+  for (std::int64_t begin = 0; begin < tensor.size(); begin += kTogether) {
+    const std::int64_t end = std::min(begin + kTogether, tensor.size());
+    load<Interval>(value, begin, end, ranges.data());
+    std::for_each(ranges.begin(), ranges.begin() + (end - begin), visit);
+  }
+}
+
 std::vector<Cell> regrid_exact(const Tensor& tensor, const Cuts& cuts) {
   const Shape grid = cells_of(cuts);
   std::vector<Cell> cells(static_cast<std::size_t>(element_count(grid)),
                           {Interval::no_number(false)});
-  const std::vector<Interval> elements = load<Interval>(Value(tensor)).data;
   const std::vector<std::int64_t> steps = strides_of(grid);
   std::vector<std::vector<std::int64_t>> offsets;
   for (std::size_t d = 0; d < grid.size(); ++d) {
@@ -58,7 +71,7 @@ std::vector<Cell> regrid_exact(const Tensor& tensor, const Cuts& cuts) {
     for (std::int64_t& offset : offsets.back()) offset *= steps[d];
   }
   std::vector<std::size_t> index(grid.size());
-  for (const Interval& element : elements) {
+  for_each_element(tensor, [&](const Interval& element) {
     std::int64_t at = 0;
     for (std::size_t d = 0; d < grid.size(); ++d) at += offsets[d][index[d]];
     Interval& cell = cells[static_cast<std::size_t>(at)].range;
@@ -67,7 +80,7 @@ std::vector<Cell> regrid_exact(const Tensor& tensor, const Cuts& cuts) {
       if (++index[d] < offsets[d].size()) break;
       index[d] = 0;
     }
-  }
+  });
   return cells;
 }
 
@@ -166,7 +179,7 @@ Interval hull_of(const Abstract& x) {
   Interval all = Interval::no_number(false);
   if (x.exact.defined()) {
     if (!has_numbers(x.exact.type())) return Interval::everything();
-    for (const Interval& element : load<Interval>(Value(x.exact)).data) all = hull(all, element);
+    for_each_element(x.exact, [&](const Interval& element) { all = hull(all, element); });
     return all;
   }
   for (const Cell& cell : x.cells) all = hull(all, cell.range);

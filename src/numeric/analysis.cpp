@@ -12,12 +12,9 @@ namespace assay {
 
 namespace {
 
-std::shared_ptr<const std::map<std::string, Known>> known_values(const Model& model,
-                                                                 const TypeOptions& options = {}) {
-  auto known = std::make_shared<std::map<std::string, Known>>();
-  for (NamedValueType& value : infer_types(model, options).values)
-    (*known)[value.name] = std::move(value.known);
-  return known;
+std::shared_ptr<const KnownNames> known_values(const Model& model, const TypeOptions& options) {
+  return std::make_shared<const KnownNames>(
+      std::make_shared<const ModelTypes>(infer_types(model, options)));
 }
 
 bool empty(const Abstract& x) { return x.is_tensor() && !x.exact.defined() && x.cells.empty(); }
@@ -104,6 +101,29 @@ bool data_decide_extents(const PlannedNode& node, std::span<const Abstract> inpu
   return type.is_tensor() && type.dims && is_open(*type.dims);
 }
 
+bool holds(const PlannedNode& node, const std::string& path, const Analysis::Wanted& wanted) {
+  bool found = wanted(path, node);
+  const auto look_into = [&](const Plan& plan, const std::string& inside) {
+    for (const PlannedNode& inner : plan.nodes) found = found || holds(inner, inside, wanted);
+  };
+  if (node.function) look_into(*node.function, path + node.path_into_function());
+  for (const PlannedSubgraph& graph : node.subgraphs)
+    look_into(*graph.plan, path + node.path_into(graph));
+  return found;
+}
+
+// Marks what the node reads, itself or in its graphs, of the graph `depth` levels out.
+void mark_read(const PlannedNode& node, int depth, std::vector<bool>& values) {
+  const auto mark = [&](const SlotRef& ref, int level) {
+    if (ref.slot >= 0 && ref.depth == level) values[static_cast<std::size_t>(ref.slot)] = true;
+  };
+  for (const SlotRef& input : node.inputs) mark(input, depth);
+  for (const PlannedSubgraph& graph : node.subgraphs) {
+    for (const PlannedNode& inner : graph.plan->nodes) mark_read(inner, depth + 1, values);
+    for (const SlotRef& output : graph.plan->outputs) mark(output, depth + 1);
+  }
+}
+
 }  // namespace
 
 Abstract join(const Abstract& a, const Abstract& b, TensorMode mode) {
@@ -135,14 +155,26 @@ Abstract join(const Abstract& a, const Abstract& b, TensorMode mode) {
   return result;
 }
 
+KnownNames::KnownNames(std::shared_ptr<const ModelTypes> types) : types_(std::move(types)) {
+  by_name_.reserve(types_->values.size());
+  for (const NamedValueType& value : types_->values) by_name_[value.name] = &value.known;
+}
+
+const Known* KnownNames::find(std::string_view name) const {
+  const auto found = by_name_.find(name);
+  return found == by_name_.end() ? nullptr : found->second;
+}
+
 Analysis::Analysis(const Model& model, AnalysisOptions options)
     : model_(&model),
       options_(std::move(options)),
       plan_(make_plan(model.graph, {&model.opsets, &model})) {}
 Analysis::~Analysis() = default;
 
-void Analysis::run() {
-  if (!known_) {
+void Analysis::run(const std::vector<bool>* only) {
+  if (!known_ && options_.types) {
+    known_ = std::make_shared<const KnownNames>(options_.types);
+  } else if (!known_) {
     TypeOptions types;
     for (const auto& [name, value] : inputs) types.inputs[name] = value.type;
     known_ = known_values(*model_, types);
@@ -152,22 +184,40 @@ void Analysis::run() {
   scope.slots.resize(plan_->names.size());
   for (const auto& [slot, tensor] : plan_->constants)
     scope.slots[static_cast<std::size_t>(slot)] = constant_abstract(tensor);
-  for (std::size_t slot = 0; slot < plan_->names.size(); ++slot) {
+  const auto give = [&](int place) {
+    if (place < 0) return;
+    const auto slot = static_cast<std::size_t>(place);
     const auto given = inputs.find(plan_->names[slot]);
-    if (given == inputs.end()) continue;
+    if (given == inputs.end()) return;
     scope.slots[slot] = spread(given->second, options_.setting.tensors);
     give_forms(scope.slots[slot]);
-  }
-  run_in(*plan_, scope);
+  };
+  for (const auto& [slot, tensor] : plan_->constants) give(slot);
+  for (const int slot : plan_->inputs) give(slot);
+  run_in(*plan_, scope, only);
 }
 
 ValueType Analysis::type_of(const std::string& name) const {
-  const auto found = known_->find(name);
-  return found == known_->end() ? ValueType{} : found->second.type;
+  const Known* found = known_->find(name);
+  return found ? found->type : ValueType{};
 }
 
-void Analysis::run_in(const Plan& plan, Scope& scope) {
-  for (const PlannedNode& node : plan.nodes) run_node(node, scope);
+std::vector<bool> Analysis::needed_for(const Wanted& wanted) const {
+  std::vector<bool> values(plan_->names.size()), nodes(plan_->nodes.size());
+  for (std::size_t i = nodes.size(); i-- > 0;) {
+    const PlannedNode& node = plan_->nodes[i];
+    nodes[i] = holds(node, "", wanted) ||
+               std::any_of(node.outputs.begin(), node.outputs.end(), [&](int slot) {
+                 return slot >= 0 && values[static_cast<std::size_t>(slot)];
+               });
+    if (nodes[i]) mark_read(node, 0, values);
+  }
+  return nodes;
+}
+
+void Analysis::run_in(const Plan& plan, Scope& scope, const std::vector<bool>* only) {
+  for (std::size_t i = 0; i < plan.nodes.size(); ++i)
+    if (!only || (*only)[i]) run_node(plan.nodes[i], scope);
   for (const SlotRef& output : plan.outputs) scope.outputs.push_back(scope.at(output));
 }
 
@@ -206,8 +256,8 @@ std::vector<ValueType> Analysis::types_of(const PlannedNode& node, const Scope& 
 void Analysis::run_node(const PlannedNode& node, Scope& scope) {
   std::vector<Abstract> inputs;
   inputs.reserve(node.inputs.size());
-  for (const SlotRef& input : node.inputs) inputs.push_back(scope.at(input));
-  Situation s{node, inputs, types_of(node, scope, inputs), options_.setting, forms_};
+  for (const SlotRef& input : node.inputs) inputs.push_back(scope.take(input));
+  Situation s{node, inputs, types_of(node, scope, inputs), options_.setting, forms_, steps_};
   Analyzed seen{node, scope.path, inputs, {}, {}};
   seen.unreachable = !scope.reachable || std::any_of(inputs.begin(), inputs.end(), impossible);
   std::vector<Abstract> outputs;
@@ -274,6 +324,15 @@ void Analysis::inherit(const Situation& s, bool unknown, Abstract& output) {
                         (empty || data_decide_extents(s.node, s.inputs));
 }
 
+const Interval* Analysis::override_of(const Analyzed& seen, std::size_t output) const {
+  if (options_.overrides.empty()) return nullptr;
+  for (const std::string& name : {seen.path + seen.node.node.outputs[output], seen.name()}) {
+    const auto given = options_.overrides.find(name);
+    if (given != options_.overrides.end()) return &given->second;
+  }
+  return nullptr;
+}
+
 void Analysis::settle(Situation& s, std::vector<Abstract>& outputs, Analyzed& seen) {
   RootSet roots, mixed;
   const bool elementwise = s.node.found.entry && s.node.subgraphs.empty() &&
@@ -297,13 +356,10 @@ void Analysis::settle(Situation& s, std::vector<Abstract>& outputs, Analyzed& se
     if (output.real() && operands_numbers && !output.exact.defined())
       narrow(output, operands_finite, seen);
     output.assumed = output.assumed || seen.overflows;
-    for (const std::string& name : {seen.path + s.node.node.outputs[i], seen.name()}) {
-      const auto given = options_.overrides.find(name);
-      if (given == options_.overrides.end()) continue;
-      output = uniform(output.type, given->second);
+    if (const Interval* given = override_of(seen, i)) {
+      output = uniform(output.type, *given);
       output.roots = roots;
       output.mixed = mixed;
-      break;
     }
     give_forms(output);
   }

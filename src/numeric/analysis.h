@@ -6,6 +6,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "graph/graph.h"
@@ -39,6 +41,19 @@ struct AnalysisOptions {
   // Ranges by the name of a value, or of a node of which it is an output.
   std::map<std::string, Interval> overrides;
   std::function<void(const Analyzed&)> observe;
+  // As inferred from what the model declares, which roots of its inputs' types do not change.
+  std::shared_ptr<const ModelTypes> types{};
+};
+
+// Inferred types and small constants of the values of a model, by path and name.
+class KnownNames {
+ public:
+  explicit KnownNames(std::shared_ptr<const ModelTypes> types);
+  const Known* find(std::string_view name) const;  // null: there is no such value
+
+ private:
+  std::shared_ptr<const ModelTypes> types_;
+  std::unordered_map<std::string_view, const Known*> by_name_;
 };
 
 class Analysis {
@@ -48,14 +63,18 @@ class Analysis {
 
   // Inputs of the main graph by name. What an initialiser gives need not be there.
   std::map<std::string, Abstract> inputs;
-  // May be run again with other inputs of the same types.
-  void run();
+  // May be run again with other inputs of the same types. `only` has a flag for each node of the
+  // main graph: others are left out.
+  void run(const std::vector<bool>* only = nullptr);
+  // Such flags: nodes of which, or of one inside of which, `wanted` holds, and all that they need.
+  using Wanted = std::function<bool(const std::string& path, const PlannedNode&)>;
+  std::vector<bool> needed_for(const Wanted& wanted) const;
   // As inferred, by path and name; nothing is known of a name that does not exist.
   ValueType type_of(const std::string& name) const;
 
  private:
   struct Scope;
-  void run_in(const Plan& plan, Scope& scope);
+  void run_in(const Plan& plan, Scope& scope, const std::vector<bool>* only = nullptr);
   void run_node(const PlannedNode& node, Scope& scope);
   std::vector<Abstract> transfer(Situation& s, Scope& scope, Analyzed& seen);
   std::vector<Abstract> derived(Situation& s, Analyzed& seen);
@@ -64,11 +83,26 @@ class Analysis {
   std::vector<Abstract> control(Situation& s, Scope& scope, Analyzed& seen);
   std::vector<Abstract> branches(Situation& s, Scope& scope);
   std::vector<Abstract> loop(Situation& s, Scope& scope, Analyzed& seen);
+  std::vector<Abstract> scan(Situation& s, Scope& scope, Analyzed& seen,
+                             const AttributeValue& count);
+  // Where a loop's node and its body have the values that one round hands to the next.
+  struct Carried {
+    std::size_t input = 0, count = 0;  // of the node and of its body
+    std::size_t result = 0;            // of the body
+    bool enters = true;                // there may be a round
+    bool always = false;               // there is one
+  };
+  std::vector<Abstract> rounds(Situation& s, Scope& scope, Analyzed& seen,
+                               std::vector<Abstract> state, const Carried& carried);
   std::vector<Abstract> next_state(const Situation& s, Scope& scope,
-                                   const std::vector<Abstract>& state, bool enters);
-  bool settle_loop(const Situation& s, Scope& scope, std::vector<Abstract>& state, bool enters);
+                                   const std::vector<Abstract>& state, const Carried& carried);
+  bool settle_loop(const Situation& s, Scope& scope, std::vector<Abstract>& state,
+                   const Carried& carried);
+  static std::vector<ValueType> body_types(const PlannedNode& node, const PlannedSubgraph& graph,
+                                           const Scope& scope);
   std::vector<Abstract> unfollowed(Situation& s, Scope& scope, Analyzed& seen);
   void settle(Situation& s, std::vector<Abstract>& outputs, Analyzed& seen);
+  const Interval* override_of(const Analyzed& seen, std::size_t output) const;
   void give_forms(Abstract& value);
   static void narrow(Abstract& output, bool operands_finite, Analyzed& seen);
   static void inherit(const Situation& s, bool unknown, Abstract& output);
@@ -81,8 +115,9 @@ class Analysis {
   const Model* model_;
   AnalysisOptions options_;
   std::unique_ptr<Plan> plan_;
-  std::shared_ptr<const std::map<std::string, Known>> known_;  // types and small constants, by name
+  std::shared_ptr<const KnownNames> known_;
   Forms forms_;
+  KnownSteps steps_;
   // The composed operator that this is inside of; what its nodes do is what it does.
   struct Collected {
     Situation& situation;

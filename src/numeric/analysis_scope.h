@@ -1,6 +1,8 @@
 // The values of one graph while it is analysed.
 #pragma once
 
+#include <utility>
+
 #include "numeric/analysis.h"
 
 namespace assay {
@@ -10,7 +12,7 @@ struct Analysis::Scope {
   std::string path;
   const Scope* outer = nullptr;
   // Inferred types and small constants by name, of this graph and those inside it.
-  std::shared_ptr<const std::map<std::string, Known>> known;
+  std::shared_ptr<const KnownNames> known;
   std::vector<Abstract> slots{};
   std::vector<Abstract> outputs{};
   bool reachable = true;
@@ -22,9 +24,13 @@ struct Analysis::Scope {
     for (int i = 0; i < ref.depth; ++i) scope = scope->outer;
     return scope->slots[static_cast<std::size_t>(ref.slot)];
   }
+  // The value is not kept where nothing else reads it.
+  Abstract take(const SlotRef& ref) {
+    if (!ref.last || ref.depth > 0) return at(ref);
+    return std::exchange(slots[static_cast<std::size_t>(ref.slot)], {});
+  }
   const Known* find(const std::string& name) const {
-    const auto found = known->find(path + name);
-    return found == known->end() ? nullptr : &found->second;
+    return path.empty() ? known->find(name) : known->find(path + name);
   }
 };
 

@@ -144,6 +144,7 @@ Result<RunTrace> trace(const Model& model, std::span<const Value> inputs, std::u
   EvaluateOptions options;
   options.seed = seed;
   options.observe = [&](const Evaluated& seen) {
+    if (!seen.node.subgraphs.empty()) return;  // the nodes in there are seen, too
     const std::string name = shown_name(seen.node, seen.layer());
     const bool fine = std::all_of(seen.inputs.begin(), seen.inputs.end(), all_finite);
     for (const Value& value : seen.outputs) {

@@ -6,14 +6,15 @@
 #include "graph/origin.h"
 #include "numeric/checks/check.h"
 #include "numeric/checks/node_checks.h"
+#include "numeric/range_path.h"
 
 namespace assay {
 namespace {
 
 // The path and the name that a person knows the node by.
-std::string shown_name(const Analyzed& seen) {
-  const std::string* origin = find_property(seen.node.node.metadata, kOriginNode);
-  return origin ? *origin : seen.name();
+std::string shown_name(const std::string& path, const PlannedNode& node) {
+  const std::string* origin = find_property(node.node.metadata, kOriginNode);
+  return origin ? *origin : path + node.label;
 }
 
 // The worst that the functions of a node's body can meet; `checked` tells whether a check is about
@@ -80,7 +81,7 @@ void note_ranges(const Analyzed& seen, Assessment& result) {
 class Judge {
  public:
   void operator()(const Analyzed& seen) {
-    const std::string name = shown_name(seen);
+    const std::string name = shown_name(seen.path, seen.node);
     if (seen.unknown && unknown_.insert(name).second)
       result.unknown.emplace_back(name, seen.reason);
     Found found = examine(seen);
@@ -134,20 +135,55 @@ class Judge {
 }  // namespace
 
 Assessor::Assessor(const Model& model, const Setting& setting,
-                   std::map<std::string, Interval> overrides)
-    : analysis_(model,
-                {setting, std::move(overrides), [this](const Analyzed& seen) { observe_(seen); }}) {
-}
+                   std::map<std::string, Interval> overrides,
+                   std::shared_ptr<const ModelTypes> types)
+    : analysis_(model, {setting, std::move(overrides),
+                        [this](const Analyzed& seen) { observe_(seen); }, std::move(types)}) {}
 
-Assessment Assessor::judge(const std::map<std::string, Abstract>& values, bool keep_ranges) {
-  Judge judge;
-  observe_ = [&](const Analyzed& seen) {
-    judge(seen);
-    if (keep_ranges && seen.path.empty()) note_ranges(seen, judge.result);
-  };
+void Assessor::analyse(const std::map<std::string, Abstract>& values) {
   analysis_.inputs = values;
   analysis_.run();
+}
+
+Assessment Assessor::judge(const std::map<std::string, Abstract>& values) {
+  Judge judge;
+  observe_ = [&](const Analyzed& seen) { judge(seen); };
+  analyse(values);
   return std::move(judge.result);
+}
+
+Assessment Assessor::judge_with_paths(const std::map<std::string, Abstract>& values,
+                                      bool keep_ranges) {
+  Judge judge;
+  RangePaths paths;
+  observe_ = [&](const Analyzed& seen) {
+    judge(seen);
+    paths.note(seen);
+    if (keep_ranges && seen.path.empty()) note_ranges(seen, judge.result);
+  };
+  analyse(values);
+  Assessment& result = judge.result;
+  for (std::size_t n = 0; n < result.nodes.size(); ++n)
+    if (const LintSite& site = result.sites[n]; site.node)
+      result.nodes[n].path = paths.to(*site.node, site.path, site.inputs);
+  return std::move(result);
+}
+
+bool Assessor::proves(const std::string& name, const std::map<std::string, Abstract>& values) {
+  auto needed = needed_.find(name);
+  if (needed == needed_.end()) {
+    const auto is_named = [&](const std::string& path, const PlannedNode& node) {
+      return shown_name(path, node) == name;
+    };
+    needed = needed_.emplace(name, analysis_.needed_for(is_named)).first;
+  }
+  Judge judge;
+  observe_ = [&](const Analyzed& seen) {
+    if (shown_name(seen.path, seen.node) == name) judge(seen);
+  };
+  analysis_.inputs = values;
+  analysis_.run(&needed->second);
+  return is_safe(judge.result, name);
 }
 
 Assessment judge(const Model& model, const Roots& roots, const Setting& setting) {

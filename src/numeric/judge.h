@@ -35,14 +35,22 @@ struct Assessment {
 // point into it.
 class Assessor {
  public:
-  Assessor(const Model& model, const Setting& setting, std::map<std::string, Interval> overrides);
-  Assessment judge(const std::map<std::string, Abstract>& values, bool keep_ranges = false);
+  Assessor(const Model& model, const Setting& setting, std::map<std::string, Interval> overrides,
+           std::shared_ptr<const ModelTypes> types = nullptr);
+  Assessment judge(const std::map<std::string, Abstract>& values);
+  // The same with the paths to what is unsafe and, if wanted, the ranges of all values.
+  Assessment judge_with_paths(const std::map<std::string, Abstract>& values, bool keep_ranges);
+  // Whether one operation is safe, by its name in an assessment; analyses no more than it needs.
+  bool proves(const std::string& name, const std::map<std::string, Abstract>& values);
   // Of a value by its path and name; only after an analysis.
   ValueType type_of(const std::string& name) const { return analysis_.type_of(name); }
 
  private:
+  void analyse(const std::map<std::string, Abstract>& values);
+
   std::function<void(const Analyzed&)> observe_;
   Analysis analysis_;
+  std::map<std::string, std::vector<bool>> needed_;  // nodes, by the operation that needs them
 };
 
 Assessment judge(const Model& model, const Roots& roots, const Setting& setting);

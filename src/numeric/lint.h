@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "graph/graph.h"
 #include "numeric/ranges.h"
 #include "numeric/transfer.h"
+#include "semantics/infer_types.h"
 
 namespace assay {
 
@@ -46,6 +48,12 @@ struct HalfResult {
   bool verified = false;           // with these, nothing fails that did not in float32
 };
 
+// One value on the way of a range.
+struct LintStep {
+  std::string name, op;  // of the operation that makes it; an input or a parameter has none
+  Interval range;
+};
+
 struct LintNode {
   std::string name;
   std::string op;
@@ -54,6 +62,7 @@ struct LintNode {
   Interval range;  // of the argument that decides
   std::string why;
   std::vector<std::string> cause;  // the inputs and parameters that it depends on
+  std::vector<LintStep> path;      // of an unsafe one: from such an input or parameter to it
   std::optional<LintWitness> witness;
   std::optional<LintFix> fix;
 };
@@ -68,8 +77,9 @@ struct LintOptions {
   Setting setting;
   std::optional<ElementType> as;  // the format that takes the place of float32
   std::uint64_t seed = 0;
-  double search_seconds = 1;  // for witnesses and fixes together; 0: none
-  bool keep_ranges = false;   // of all values, for a map
+  double search_seconds = 1;                  // for witnesses and fixes together; 0: none
+  bool keep_ranges = false;                   // of all values, for a map
+  std::shared_ptr<const ModelTypes> types{};  // of the model, where they have been inferred
 };
 
 struct LintResult {

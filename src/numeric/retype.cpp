@@ -38,6 +38,14 @@ bool has_graphs(const Node& node) {
   });
 }
 
+// A graph while it is written anew, and the graphs around it.
+struct Place {
+  Graph* graph;
+  std::string path;  // "loop/body/"
+  Place* outer = nullptr;
+  std::set<std::string> own{};
+};
+
 class Retyper {
  public:
   Retyper(const Model& model, ElementType to, const std::set<std::string>& keep)
@@ -46,31 +54,55 @@ class Retyper {
       if (value.known.type.is_tensor() && value.known.type.element == ElementType::f32)
         native_[value.name] = ElementType::f32;
     result_.model = model;
-    result_.model.graph.nodes.clear();
-    result_.model.graph.value_info.clear();
   }
 
   Retyped run() {
-    const std::vector<Node>& nodes = from_->graph.nodes;
-    for (std::size_t i = 0; i < nodes.size(); ++i) add(nodes[i], operation_name(nodes[i], i));
-    for (NamedType& output : result_.model.graph.outputs) {
-      const auto found = native_.find(output.name);
-      if (found != native_.end() && output.type.is_tensor()) output.type.element = found->second;
+    Graph& graph = result_.model.graph;
+    Place place{&graph, ""};
+    add_all(place);
+    for (NamedType& output : graph.outputs) {
+      const ElementType* native = native_of(output.name, place);
+      if (native && output.type.is_tensor()) output.type.element = *native;
     }
     return std::move(result_);
   }
 
  private:
-  void add(Node node, const std::string& name) {
+  void add_all(Place& place) {
+    Graph& graph = *place.graph;
+    for (const NamedType& input : graph.inputs) place.own.insert(input.name);
+    for (const NamedTensor& one : graph.initializers) place.own.insert(one.name);
+    graph.value_info.clear();
+    const std::vector<Node> nodes = std::exchange(graph.nodes, {});
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      const std::string* origin = find_property(nodes[i].metadata, kOriginNode);
+      add(nodes[i], origin ? *origin : place.path + operation_name(nodes[i], i), i, place);
+    }
+  }
+
+  void add(Node node, const std::string& name, std::size_t position, Place& place) {
     for (const std::string& input : node.inputs)
       if (const auto maker = made_by_.find(input); maker != made_by_.end())
         result_.makers[name].insert(maker->second);
     const Lookup found = lookup(node);
     const bool turns = found.entry && !node.inputs.empty() && !keep_->contains(name) &&
-                       !has_graphs(node) && turn(node, found, name);
-    if (!turns) stay(node, name);
-    for (const std::string& output : node.outputs) made_by_[output] = name;
-    result_.model.graph.nodes.push_back(std::move(node));
+                       !has_graphs(node) && turn(node, found, name, place);
+    if (!turns) stay(node, name, position, place);
+    for (const std::string& output : node.outputs) {
+      made_by_[output] = name;
+      place.own.insert(output);
+    }
+    place.graph->nodes.push_back(std::move(node));
+  }
+
+  // The format of a value that was float32, as seen from a graph; nullptr for all others.
+  ElementType* native_of(const std::string& value, const Place& place) {
+    for (const Place* p = &place; p; p = p->outer) {
+      if (!p->own.contains(value)) continue;
+      const auto found = native_.find(p->path + value);
+      return found == native_.end() ? nullptr : &found->second;
+    }
+    return nullptr;
   }
 
   Lookup lookup(const Node& node) const {
@@ -82,12 +114,12 @@ class Retyper {
     return find_operator(node.domain, node.op, version);
   }
 
-  bool turn(Node& node, const Lookup& found, const std::string& name) {
+  bool turn(Node& node, const Lookup& found, const std::string& name, Place& place) {
     const Schema& schema = *found.schema;
     std::set<std::string_view> turned;  // constraints that now mean the shorter format
     for (std::size_t i = 0; i < node.inputs.size(); ++i) {
       const FormalParameter* formal = formal_at(schema.inputs, i);
-      if (native_.contains(node.inputs[i]) && allows(schema, formal, to_))
+      if (native_of(node.inputs[i], place) && allows(schema, formal, to_))
         turned.insert(formal->type);
     }
     Node changed = node;
@@ -96,7 +128,7 @@ class Retyper {
     for (std::size_t i = 0; i < node.outputs.size(); ++i) {
       const FormalParameter* formal = formal_at(schema.outputs, i);
       const bool follows = formal && (turned.contains(formal->type) || by_attribute);
-      if (native_.contains(node.outputs[i]) && follows && !allows(schema, formal, to_))
+      if (native_.contains(place.path + node.outputs[i]) && follows && !allows(schema, formal, to_))
         return false;
       outputs.push_back(follows);
     }
@@ -105,10 +137,12 @@ class Retyper {
     for (std::size_t i = 0; i < node.inputs.size(); ++i) {
       const FormalParameter* formal = formal_at(schema.inputs, i);
       const bool shorter = formal && turned.contains(formal->type);
-      node.inputs[i] = as(node.inputs[i], shorter ? to_ : ElementType::f32, name);
+      node.inputs[i] = as(node.inputs[i], shorter ? to_ : ElementType::f32, name, place);
     }
-    for (std::size_t i = 0; i < node.outputs.size(); ++i)
-      if (native_.contains(node.outputs[i]) && outputs[i]) native_[node.outputs[i]] = to_;
+    for (std::size_t i = 0; i < node.outputs.size(); ++i) {
+      const auto native = native_.find(place.path + node.outputs[i]);
+      if (native != native_.end() && outputs[i]) native->second = to_;
+    }
     return true;
   }
 
@@ -132,46 +166,47 @@ class Retyper {
     return turned;
   }
 
-  void stay(Node& node, const std::string& name) {
-    for (std::string& input : node.inputs) input = as(input, ElementType::f32, name);
-    for (Attribute& attribute : node.attributes)
-      if (auto* inner = std::get_if<GraphPointer>(&attribute.value))
-        *inner = std::make_shared<const Graph>(reading_long(**inner, name));
+  void stay(Node& node, const std::string& name, std::size_t position, Place& place) {
+    for (std::string& input : node.inputs) input = as(input, ElementType::f32, name, place);
+    for (Attribute& attribute : node.attributes) {
+      auto* inner = std::get_if<GraphPointer>(&attribute.value);
+      if (!inner) continue;
+      const std::string label = printable(display_name(node, position));
+      auto graph = std::make_shared<Graph>(**inner);
+      Place inside{graph.get(), fmt::format("{}{}/{}/", place.path, label, attribute.name), &place};
+      turn_graph(inside, name);
+      *inner = std::move(graph);
+    }
   }
 
-  // A graph inside of a node reads values around it by their names.
-  Graph reading_long(Graph graph, const std::string& name) {
-    std::set<std::string> own;
-    for (const NamedType& input : graph.inputs) own.insert(input.name);
-    for (const NamedTensor& one : graph.initializers) own.insert(one.name);
-    for (Node& node : graph.nodes) {
-      for (std::string& input : node.inputs)
-        if (!own.contains(input)) input = as(input, ElementType::f32, name);
-      for (Attribute& attribute : node.attributes)
-        if (auto* inner = std::get_if<GraphPointer>(&attribute.value))
-          *inner = std::make_shared<const Graph>(reading_long(**inner, name));
-      own.insert(node.outputs.begin(), node.outputs.end());
-    }
-    for (NamedType& output : graph.outputs)
-      if (!own.contains(output.name)) output.name = as(output.name, ElementType::f32, name);
-    return graph;
+  // What goes into a graph inside of a node, and what comes out of it, is float32 as before.
+  void turn_graph(Place& place, const std::string& node) {
+    add_all(place);
+    for (NamedType& output : place.graph->outputs)
+      output.name = as(output.name, ElementType::f32, node, place);
   }
 
   // The value in a format, converted where it is in the other one.
-  std::string as(const std::string& value, ElementType type, const std::string& reader) {
-    const auto native = native_.find(value);
-    if (native == native_.end() || native->second == type) return value;
-    const std::string alias = fmt::format("{}::{}", value, short_name(type));
-    if (!result_.casts.contains(alias)) {
-      Node cast;
-      cast.op = "Cast";
-      cast.version = find_operator("", "Cast", newest_opsets().at("")).schema->since_version;
-      cast.name = alias;
-      cast.inputs = {value};
-      cast.outputs = {alias};
-      cast.attributes = {attribute("to", static_cast<std::int64_t>(type))};
-      result_.model.graph.nodes.push_back(std::move(cast));
+  std::string as(const std::string& value, ElementType type, const std::string& reader,
+                 Place& place) {
+    const ElementType* native = native_of(value, place);
+    if (!native || *native == type) return value;
+    const std::string label = fmt::format("{}::{}", value, short_name(type));
+    for (const Place* p = &place; p; p = p->outer) {
+      if (!p->own.contains(p->path + label)) continue;
+      result_.casts[p->path + label].push_back(reader);
+      return p->path + label;
     }
+    const std::string alias = place.path + label;
+    Node cast;
+    cast.op = "Cast";
+    cast.version = find_operator("", "Cast", newest_opsets().at("")).schema->since_version;
+    cast.name = label;
+    cast.inputs = {value};
+    cast.outputs = {alias};
+    cast.attributes = {attribute("to", static_cast<std::int64_t>(type))};
+    place.graph->nodes.push_back(std::move(cast));
+    place.own.insert(alias);
     result_.casts[alias].push_back(reader);
     return alias;
   }

@@ -22,7 +22,8 @@ struct Retyped {
 std::string operation_name(const Node& node, std::size_t position);
 
 // Inputs, weights and constants stay as they are and are converted where they are read. Operations
-// in `keep`, those that the standard has not in the format, and nodes with graphs inside stay, too.
+// in `keep` and those that the standard has not in the format stay, too. What a graph inside of a
+// node is given and gives is float32; the operations in it are turned.
 Retyped retyped(const Model& model, ElementType to, const std::set<std::string>& keep);
 
 }  // namespace assay

@@ -17,6 +17,7 @@ constexpr std::size_t kMostSplit = 8;         // roots whose ranges are cut
 constexpr std::int64_t kMostDrawn = 1 << 22;  // elements of all roots together
 constexpr int kCandidates = 60;
 constexpr double kWitnessShare = 0.8;   // of the time, and of what came before
+constexpr double kAttemptShare = 0.25;  // of that, for one attempt: a loop may never end
 constexpr std::int64_t kOpenDrawn = 2;  // an open extent, where values are drawn
 
 bool all_finite(const Value& value) {
@@ -39,6 +40,39 @@ bool fails(const Evaluated& seen) {
   if (all(seen.outputs, all_finite)) return false;
   return all(seen.inputs, all_finite) || (all(seen.inputs, no_nan) && !all(seen.outputs, no_nan));
 }
+
+// Which way the branches go in one run: values that decide, by their names.
+class Decisions {
+ public:
+  explicit Decisions(const std::map<std::string, Tensor>& given) {
+    for (const auto& [name, tensor] : given) note(name, tensor);
+  }
+
+  void observe(const Evaluated& seen) {
+    for (std::size_t i = 0; i < seen.outputs.size(); ++i)
+      if (seen.outputs[i].is_tensor()) note(seen.name(i), seen.outputs[i].tensor());
+  }
+
+  // Whether a node of a branch whose sides are both computed is on a side that is not taken.
+  bool passes_over(const Node& node) const {
+    const std::string* when = find_property(node.metadata, kOriginWhen);
+    for (std::size_t at = 0; when && at < when->size();) {
+      const std::size_t end = std::min(when->find(' ', at), when->size());
+      const auto taken = taken_.find(when->substr(at, end - 2 - at));
+      if (taken != taken_.end() && taken->second != ((*when)[end - 1] == '1')) return true;
+      at = end + 1;
+    }
+    return false;
+  }
+
+ private:
+  void note(const std::string& name, const Tensor& value) {
+    if (value.type() == ElementType::boolean && value.size() == 1)
+      taken_[name] = value.reals().front() != 0;
+  }
+
+  std::map<std::string, bool> taken_;
+};
 
 // How the elements of a root are chosen for one attempt. What is far apart along the last axis
 // makes one class certain and all others impossible.
@@ -131,19 +165,20 @@ bool is_unsafe(const LintNode& node) {
 
 Assessment LintSearch::assess() {
   start_ = std::clock();
-  Assessment result = assessor_.judge(roots_->values, options_->keep_ranges);
+  Assessment result = assessor_.judge_with_paths(roots_->values, options_->keep_ranges);
   cost_ = passed();
   start_ = std::clock();
   return result;
 }
 
-Assessment LintSearch::with_range(std::size_t root, const Interval& range) {
-  std::map<std::string, Abstract> narrowed = roots_->values;
-  Abstract& value = narrowed.at(roots_->roots[root].name);
+std::map<std::string, Abstract> LintSearch::narrowed(std::size_t root,
+                                                     const Interval& range) const {
+  std::map<std::string, Abstract> values = roots_->values;
+  Abstract& value = values.at(roots_->roots[root].name);
   const Abstract before = value;
   value = uniform(before.type, range);
   value.roots = before.roots;
-  return assessor_.judge(narrowed);
+  return values;
 }
 
 // The elements of a tensor lie on both sides of 0 at once, which two halves of a range do not show
@@ -160,13 +195,24 @@ void LintSearch::split(Assessment& judgement) {
   RootSet wanted;
   for (std::size_t n = 0; n < judgement.nodes.size(); ++n)
     if (is_unsafe(judgement.nodes[n])) wanted.add(judgement.roots[n]);
+  // Two analyses are for nothing where none of the operations may be split at the root.
+  const auto helps = [&](int root) {
+    for (std::size_t n = 0; n < judgement.nodes.size(); ++n) {
+      const RootSet& own = judgement.roots[n];
+      if (is_unsafe(judgement.nodes[n]) && std::binary_search(own.begin(), own.end(), root) &&
+          may_split(judgement, n, root))
+        return true;
+    }
+    return false;
+  };
   std::size_t tried = 0;
   for (int root : wanted) {
     const auto place = static_cast<std::size_t>(root);
     const Interval& range = roots_->roots[place].range;
-    if (!(range.low < 0 && range.high > 0) || ++tried > kMostSplit || !has_time()) continue;
-    const Assessment below = with_range(place, {range.low, 0, false});
-    const Assessment above = with_range(place, {0, range.high, false});
+    if (!(range.low < 0 && range.high > 0) || !helps(root)) continue;
+    if (++tried > kMostSplit || !has_time()) break;
+    const Assessment below = assessor_.judge(narrowed(place, {range.low, 0, false}));
+    const Assessment above = assessor_.judge(narrowed(place, {0, range.high, false}));
     for (std::size_t n = 0; n < judgement.nodes.size(); ++n) {
       LintNode& node = judgement.nodes[n];
       if (!is_unsafe(node) || !may_split(judgement, n, root) || !is_safe(below, node.name) ||
@@ -223,10 +269,14 @@ void LintSearch::find_witnesses(Assessment& judgement) const {
     }
     EvaluateOptions run;
     run.seed = options_->seed;
+    const double end = passed() + kAttemptShare * most;
+    Decisions decisions(drawn);
     run.observe = [&](const Evaluated& seen) {
+      decisions.observe(seen);
+      if (passed() > end) throw EvaluationError("lint.witness-time", "the attempt takes too long");
       const std::string* origin = find_property(seen.node.node.metadata, kOriginNode);
       const auto found = open.find(origin ? *origin : seen.layer());
-      if (found == open.end() || !fails(seen)) return;
+      if (found == open.end() || !fails(seen) || decisions.passes_over(seen.node.node)) return;
       found->second->witness = LintWitness{drawn, describe(seen)};
       found->second->verdict = LintVerdict::error;
       open.erase(found);

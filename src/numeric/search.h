@@ -19,7 +19,7 @@ class LintSearch {
       : model_(&model),
         roots_(&roots),
         options_(&options),
-        assessor_(model, options.setting, roots.overrides) {}
+        assessor_(model, options.setting, roots.overrides, options.types) {}
 
   // The analysis itself; the time to search begins when it is done.
   Assessment assess();
@@ -42,7 +42,7 @@ class LintSearch {
   double passed() const;                  // seconds of the search
   bool has_time(double share = 1) const;  // for one more analysis
   bool may_split(const Assessment& judgement, std::size_t node, int root) const;
-  Assessment with_range(std::size_t root, const Interval& range);
+  std::map<std::string, Abstract> narrowed(std::size_t root, const Interval& range) const;
   bool can_draw() const;
   std::map<std::string, Tensor> draw_all(int attempt, std::mt19937_64& random) const;
   double stretched(double end, double limit, const std::function<bool(double)>& safe);

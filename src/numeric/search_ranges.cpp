@@ -39,7 +39,7 @@ double LintSearch::stretched(double end, double limit, const std::function<bool(
 std::optional<Interval> LintSearch::safe_range(const LintNode& node, std::size_t root) {
   const Interval range = roots_->roots[root].range;
   const auto safe = [&](double low, double high) {
-    return has_time() && is_safe(with_range(root, {low, high, false}), node.name);
+    return has_time() && assessor_.proves(node.name, narrowed(root, {low, high, false}));
   };
   const auto around = [&](double point, double reach) {
     return Interval{std::max(range.low, point - reach), std::min(range.high, point + reach), false};

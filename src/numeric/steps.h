@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "numeric/abstract.h"
@@ -43,6 +45,17 @@ struct Steps {
 // does anything else. `same_as` has, for each input that is present, the first one with its value.
 std::optional<Steps> find_steps(const PlannedNode& node, ElementType type,
                                 const std::vector<std::size_t>& same_as);
+
+// The same for node after node: a network has few kinds of elementwise nodes.
+class KnownSteps {
+ public:
+  const std::optional<Steps>& of(const PlannedNode& node, ElementType type,
+                                 const std::vector<std::size_t>& same_as);
+
+ private:
+  std::unordered_map<std::string, std::optional<Steps>> found_;
+  std::optional<Steps> single_;  // of a node that none is like
+};
 
 // The form of the result for inputs with these forms and ranges, in the current rounding; narrows
 // `result`.

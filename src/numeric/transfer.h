@@ -8,6 +8,7 @@
 #include "numeric/abstract.h"
 #include "numeric/applied.h"
 #include "numeric/forms.h"
+#include "numeric/steps.h"
 #include "patterns/call.h"
 #include "semantics/plan.h"
 
@@ -25,6 +26,7 @@ struct Situation {
   std::vector<ValueType> output_types;  // as inferred
   Setting setting;
   Forms& forms;
+  KnownSteps& steps;
   // Filled in by the transfer: what bodies applied, and a result that an integer type did not hold.
   std::vector<Applied> applied{};
   std::optional<Interval> left_type{};

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <map>
 
-#include "numeric/steps.h"
 #include "numeric/transfer.h"
 #include "ops/alignment.h"
 #include "patterns/array.h"
@@ -232,6 +231,12 @@ Value Compaction::compact(std::size_t i) const {
     if (axis.window) wide[d] = axis.compact;
     padded = padded || axis.padded;
   }
+  if (wide == shape && !padded) {
+    std::vector<Interval> ranges;
+    ranges.reserve(cells.size());
+    for (const Cell& cell : cells) ranges.push_back(cell.range);
+    return Value::ranges(x.type.element, wide, std::move(ranges));
+  }
   const std::vector<std::int64_t> steps = broadcast_strides(shape, wide);
   std::vector<Interval> ranges(static_cast<std::size_t>(element_count(wide)));
   std::vector<std::int64_t> index(wide.size());
@@ -340,7 +345,7 @@ void Compaction::attach_forms(Abstract& output) {
       ++first;
     same_as.push_back(first);
   }
-  const std::optional<Steps> steps = find_steps(s_->node, output.type.element, same_as);
+  const std::optional<Steps>& steps = s_->steps.of(s_->node, output.type.element, same_as);
   if (!steps) return;
   std::vector<std::vector<Cell>> operands;
   for (std::size_t i : given) operands.push_back(operand(i, output));
@@ -392,8 +397,8 @@ Outputs transfer_unranked(Situation& s) {
     if (!all.has_number() && !all.nan) return std::nullopt;
     single.push_back(uniform(ValueType::tensor(input.type.element, Dims{}), all));
   }
-  Situation inner{
-      s.node, single, {ValueType::tensor(s.output_types[0].element, Dims{})}, s.setting, s.forms};
+  Situation inner{s.node,    single,  {ValueType::tensor(s.output_types[0].element, Dims{})},
+                  s.setting, s.forms, s.steps};
   inner.setting.numbers = NumberMode::interval;
   const Outputs found = transfer_aligned(inner);
   s.applied = std::move(inner.applied);

@@ -3,6 +3,8 @@
 #include <numbers>
 
 #include "ops/activation_parts.h"
+#include "patterns/elementwise_exact.h"
+#include "patterns/elementwise_long.h"
 
 namespace assay {
 namespace {
@@ -163,7 +165,7 @@ Operator softplus_entry() {
 
 Operator swiglu() {
   Operator entry = smooth("SwiGLU", {28}, "Swish of the gate A, times B.",
-                          {{"alpha", Role::factor}}, elementwise<Swish>());
+                          {{"alpha", Role::factor}}, elementwise_long<Swish>());
   entry.require = [](Check& c) { c.same_shape("A", "B"); };
   return entry;
 }
@@ -182,12 +184,12 @@ std::vector<Operator> smooth_operators() {
              {{"alpha", Role::factor}, {"consumed_inputs", Role::number}, {"gamma", Role::factor}},
              elementwise<Selu>()),
       smooth("Sigmoid", {1, 6, 13}, "1 / (1 + exp(-x)).", {{"consumed_inputs", Role::number}},
-             elementwise<Sigmoid>()),
+             elementwise_exact<Sigmoid>(sigmoid_margins, elementwise_long<Sigmoid>())),
       softplus_entry(),
       smooth("Softsign", {1, 22}, "x / (1 + |x|).", {}, elementwise<Softsign>()),
       swiglu(),
       smooth("Swish", {24}, "x * sigmoid(alpha * x).", {{"alpha", Role::factor}},
-             elementwise<Swish>())};
+             elementwise_long<Swish>())};
 }
 
 }  // namespace assay

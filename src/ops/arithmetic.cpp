@@ -1,7 +1,7 @@
 // Arithmetic on two or more tensors that broadcast.
 #include "ops/broadcast.h"
 #include "ops/families.h"
-#include "patterns/elementwise.h"
+#include "patterns/elementwise_exact.h"
 
 namespace assay {
 namespace {
@@ -206,16 +206,18 @@ void saturated(Builder& b) {
 }
 
 Operator add() {
-  Operator entry = binary("Add", {1, 6, 7, 13, 14}, "The sum of two tensors, element by element.",
-                          elementwise<Add, RealsAndIntegers>());
+  Operator entry =
+      binary("Add", {1, 6, 7, 13, 14}, "The sum of two tensors, element by element.",
+             elementwise_exact<Add>(sum_margins, elementwise<Add, RealsAndIntegers>()));
   entry.adjoint = {add_adjoint, ""};
   entry.variants = {{"saturates", Variant::Kind::defect, "OpenVINO 2026.4 in uint8", saturated}};
   return entry;
 }
 
 Operator sub() {
-  Operator entry = binary("Sub", {1, 6, 7, 13, 14}, "A - B, element by element.",
-                          elementwise<Sub, RealsAndIntegers>());
+  Operator entry =
+      binary("Sub", {1, 6, 7, 13, 14}, "A - B, element by element.",
+             elementwise_exact<Sub>(difference_margins, elementwise<Sub, RealsAndIntegers>()));
   entry.adjoint = {sub_adjoint, ""};
   return entry;
 }
@@ -223,7 +225,7 @@ Operator sub() {
 Operator mul() {
   Operator entry =
       binary("Mul", {1, 6, 7, 13, 14}, "The product of two tensors, element by element.",
-             elementwise<Mul, RealsAndIntegers>());
+             elementwise_exact<Mul>(product_margins, elementwise<Mul, RealsAndIntegers>()));
   entry.adjoint = {mul_adjoint, ""};
   return entry;
 }

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <map>
 #include <tuple>
+#include <unordered_map>
 
+#include "ops/defaults.h"
 #include "ops/families.h"
 
 namespace assay {
@@ -42,6 +44,32 @@ std::map<Key, const Operator*> index_by_version() {
       const bool fresh = index.emplace(Key(entry.domain, entry.name, version), &entry).second;
       ASSAY_CHECK(fresh);
     }
+  return index;
+}
+
+struct OperatorName {
+  std::string_view domain, name;
+  bool operator==(const OperatorName&) const = default;
+};
+
+struct HashName {
+  std::size_t operator()(const OperatorName& one) const {
+    const std::hash<std::string_view> hash;
+    return hash(one.name) * 31 + hash(one.domain);
+  }
+};
+
+// All versions of an operator, from the oldest: every node of every graph is looked up.
+using Versions = std::unordered_map<OperatorName, std::vector<Lookup>, HashName>;
+
+Versions index_by_name() {
+  const auto entries = index_by_version();
+  Versions index;
+  for (const Schema& schema : schemas()) {
+    const auto found = entries.find(Key(schema.domain, schema.name, schema.since_version));
+    index[{schema.domain, schema.name}].push_back(
+        {found == entries.end() ? nullptr : found->second, &schema});
+  }
   return index;
 }
 
@@ -89,15 +117,16 @@ std::span<const Operator> catalogue() {
 }
 
 Lookup find_operator(std::string_view domain, std::string_view name, std::int64_t opset) {
-  static const auto kIndex = index_by_version();
+  static const Versions kIndex = index_by_name();
   for (const AddedDomain& added : added_domains()) {
     if (added.name == domain) return added.find(name, opset);
   }
-  const Schema* schema =
-      find_schema(domain, name, static_cast<int>(std::clamp<std::int64_t>(opset, 0, 1 << 30)));
-  if (!schema) return {};
-  const auto found = kIndex.find(Key(schema->domain, schema->name, schema->since_version));
-  return {found == kIndex.end() ? nullptr : found->second, schema};
+  const auto found = kIndex.find({domain == "ai.onnx" ? "" : domain, name});
+  if (found == kIndex.end()) return {};
+  for (auto version = found->second.rbegin(); version != found->second.rend(); ++version) {
+    if (version->schema->since_version <= opset) return *version;
+  }
+  return {};
 }
 
 void add_domain(std::string_view domain, DomainLookup find) {
@@ -107,11 +136,23 @@ void add_domain(std::string_view domain, DomainLookup find) {
   added_domains().push_back({domain, find});
 }
 
+void fill_defaults(Node& node, const Schema& schema) {
+  const auto left_out = [&](const AttributeFormal& formal) {
+    return formal.has_default && !node.find(formal.name);
+  };
+  const auto missing = std::ranges::count_if(schema.attributes, left_out);
+  if (missing == 0) return;
+  node.attributes.reserve(node.attributes.size() + static_cast<std::size_t>(missing));
+  for (const AttributeFormal& formal : schema.attributes) {
+    if (left_out(formal)) {
+      node.attributes.push_back({std::string(formal.name), default_of(formal), {}});
+    }
+  }
+}
+
 Node complete(const Node& node, const Schema& schema) {
   Node result = node;
-  for (const AttributeFormal& formal : schema.attributes)
-    if (formal.has_default && !node.find(formal.name))
-      result.attributes.push_back({std::string(formal.name), default_of(formal), {}});
+  fill_defaults(result, schema);
   return result;
 }
 

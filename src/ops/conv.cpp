@@ -9,6 +9,7 @@
 #include "ops/families.h"
 #include "ops/pool.h"
 #include "ops/window_checks.h"
+#include "patterns/patches_bounded.h"
 #include "patterns/row_kernels.h"
 #include "tensor/convert.h"
 
@@ -50,10 +51,17 @@ Value conv_as(const Call& call, const Patches& p) {
   return settle(call.output_type(0), y);
 }
 
+Value conv_bounded(const Call& call, const Patches& p) {
+  const Value* const bias = call.has(2) ? &call.input(2) : nullptr;
+  std::optional<Value> exact = convolve_exact(p, call.input(0), call.input(1), bias,
+                                              call.output_type(0), call.output_shape(0));
+  return exact ? *std::move(exact) : conv_as<Bounded>(call, p);
+}
+
 void evaluate_conv(Call& call) {
   const Patches p = conv_patches(call.site, call.input(0).shape(), call.input(1).shape());
   call.outputs[0] = call.reading == Reading::value     ? conv_values(call, p)
-                    : call.reading == Reading::bounded ? conv_as<Bounded>(call, p)
+                    : call.reading == Reading::bounded ? conv_bounded(call, p)
                                                        : conv_as<Interval>(call, p);
 }
 

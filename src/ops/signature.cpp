@@ -72,12 +72,13 @@ bool refuse_type(Check& c, const Schema& schema, const FormalParameter& formal,
 
 // One constraint name stands for one type throughout a node.
 bool check_types(Check& c, const Schema& schema) {
-  std::vector<std::pair<std::string_view, std::string>> bound;
+  std::vector<std::size_t> bound;  // the first input of each kind
+  bound.reserve(c.site.input_count());
   bool holds = true;
   for (std::size_t i = 0; i < c.site.input_count(); ++i) {
     const FormalParameter* formal = formal_at(schema.inputs, i);
     if (!formal || !c.site.has_input(i)) continue;
-    std::string found = standard_name(c.site.type(i));
+    const std::string found = standard_name(c.site.type(i));
     if (found.find("undefined") != std::string::npos) {
       c.undecided("type", fmt::format("the type of {}", formal->name));
       continue;
@@ -87,15 +88,16 @@ bool check_types(Check& c, const Schema& schema) {
       continue;
     }
     if (formal->arity == Arity::variadic && !formal->homogeneous) continue;
-    const auto known = std::find_if(bound.begin(), bound.end(),
-                                    [&](const auto& one) { return one.first == formal->type; });
+    const auto known = std::ranges::find_if(bound, [&](std::size_t one) {
+      return formal_at(schema.inputs, one)->type == formal->type;
+    });
     if (known == bound.end()) {
-      bound.emplace_back(formal->type, std::move(found));
-    } else if (known->second != found) {
+      bound.push_back(i);
+    } else if (const std::string other = standard_name(c.site.type(*known)); other != found) {
       holds =
-          c.that(false, "Type Error", "same-type", known->second, found, kArgumentBadness,
+          c.that(false, "Type Error", "same-type", other, found, kArgumentBadness,
                  fmt::format("{} needs one type for all inputs of kind {}, but {} is {} beside {}",
-                             schema.name, formal->type, formal->name, found, known->second));
+                             schema.name, formal->type, formal->name, found, other));
     }
   }
   return holds;

@@ -1,6 +1,6 @@
 // Functions of one number, applied to each element.
 #include "ops/families.h"
-#include "patterns/elementwise.h"
+#include "patterns/elementwise_long.h"
 
 namespace assay {
 namespace {
@@ -151,12 +151,12 @@ std::vector<Operator> transcendental_unary() {
       unary("Cos", {7, 22}, "The cosine of x radians.", elementwise<Cos>()),
       unary("Cosh", {9, 22}, "The hyperbolic cosine.", elementwise<Cosh>()),
       unary("Erf", {9, 13}, "The error function.", elementwise<Erf>()),
-      unary("Exp", {1, 6, 13}, "e to the power x.", elementwise<Exp>()),
+      unary("Exp", {1, 6, 13}, "e to the power x.", elementwise_long<Exp>()),
       unary("Log", {1, 6, 13}, "The natural logarithm; NaN below zero.", elementwise<Log>()),
       unary("Sin", {7, 22}, "The sine of x radians.", elementwise<Sin>()),
       unary("Sinh", {9, 22}, "The hyperbolic sine.", elementwise<Sinh>()),
       unary("Tan", {7, 22}, "The tangent of x radians.", elementwise<Tan>()),
-      unary("Tanh", {1, 6, 13}, "The hyperbolic tangent.", elementwise<Tanh>())};
+      unary("Tanh", {1, 6, 13}, "The hyperbolic tangent.", elementwise_long<Tanh>())};
 }
 
 }  // namespace

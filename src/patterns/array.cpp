@@ -82,6 +82,16 @@ void settle_bounded(ElementType type, Bounded given, double* value, double* erro
   if (given.value - *error < whole.low || given.value + *error > whole.high) *error = kInfinity;
 }
 
+// The same for float32, which most tensors are.
+void settle_singles(const Bounded* given, std::int64_t count, float* values, double* errors) {
+  for (std::int64_t i = 0; i < count; ++i) {
+    values[i] = static_cast<float>(given[i].value);
+    const double step = std::abs(static_cast<double>(values[i]) - given[i].value);
+    errors[i] =
+        given[i].error + (std::isfinite(step) ? step : rounding_step(values[i], given[i].value));
+  }
+}
+
 }  // namespace
 
 namespace {
@@ -162,6 +172,11 @@ void load(const Value& value, std::int64_t begin, std::int64_t end, std::uint64_
 
 template <>
 void load(const Value& value, std::int64_t begin, std::int64_t end, Bounded* out) {
+  if (value.type() == ElementType::f32 && value.exact()) {
+    const float* const elements = value.tensor().data<float>().data();
+    for (std::int64_t i = begin; i < end; ++i) out[i - begin] = Bounded{elements[i], 0};
+    return;
+  }
   std::vector<double> values(static_cast<std::size_t>(end - begin));
   to_doubles(value.tensor(), begin, end, values.data());
   const std::vector<double>* errors = value.errors();
@@ -219,6 +234,9 @@ void Settler<S>::put(std::int64_t begin, std::int64_t count, const S* values) {
   } else if constexpr (std::is_same_v<S, std::uint64_t>) {
     from_integers(type_, values, count, target);
   } else if constexpr (std::is_same_v<S, Bounded>) {
+    if (type_ == ElementType::f32)
+      return settle_singles(values, count, reinterpret_cast<float*>(target),
+                            errors_.data() + begin);
     std::vector<double> rounded(static_cast<std::size_t>(count));
     for (std::int64_t i = 0; i < count; ++i)
       settle_bounded(type_, values[i], &rounded[static_cast<std::size_t>(i)],

@@ -15,7 +15,7 @@ namespace assay {
 Region simplified(const Region& region);
 
 // Elements below which a copy stays on one thread.
-inline constexpr std::int64_t kParallelCopy = std::int64_t{1} << 17;
+inline constexpr std::int64_t kParallelCopy = std::int64_t{1} << 16;
 
 namespace copy_detail {
 

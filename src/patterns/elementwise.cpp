@@ -1,15 +1,16 @@
-#include "patterns/elementwise.h"
-
 #include <algorithm>
+#include <cmath>
 
 #include "base/parallel.h"
+#include "patterns/elementwise_exact.h"
+#include "patterns/elementwise_long.h"
 #include "patterns/gemm.h"
 
 namespace assay::elementwise_detail {
 namespace {
 
-constexpr std::int64_t kBlock = 1024;       // elements handled at a time: fits the first cache
-constexpr std::int64_t kGrain = 16 * 1024;  // elements worth a thread
+constexpr std::int64_t kBlock = 1024;      // elements handled at a time: fits the first cache
+constexpr std::int64_t kGrain = 8 * 1024;  // elements worth a thread
 
 // Reads one input as if it had the output's shape. Floats are read where they lie.
 template <class S>
@@ -32,6 +33,7 @@ class Reader {
   }
 
   bool constant() const { return mode_ == Mode::single; }
+  bool in_place() const { return std::is_same_v<S, float> && mode_ == Mode::direct; }
 
   // Elements [begin, begin + count): in place, or in `out`.
   const S* read(std::int64_t begin, std::int64_t count, S* out) const {
@@ -111,7 +113,9 @@ template <class S, class Place, class Put>
 void by_blocks(const std::vector<Reader<S>>& readers, const Kernel<S>& kernel, std::int64_t begin,
                std::int64_t end, const Place& place, const Put& put) {
   const std::int64_t block = std::min(kBlock, end - begin);
-  std::vector<S> buffer(readers.size() * static_cast<std::size_t>(block));
+  const bool in_place = std::all_of(readers.begin(), readers.end(),
+                                    [](const Reader<S>& reader) { return reader.in_place(); });
+  std::vector<S> buffer(in_place ? 0 : readers.size() * static_cast<std::size_t>(block));
   std::vector<const S*> in(readers.size());
   const auto own = [&](std::size_t k) {
     return buffer.data() + static_cast<std::int64_t>(k) * block;
@@ -195,6 +199,42 @@ bool all_natural(const Call& call) {
 }  // namespace
 
 bool wide_loops() { return gemm_isa() != "sse"; }
+
+bool widest_loops() { return gemm_isa() == "avx512"; }
+
+bool run_exact(Call& call, const Kernel<double>& kernel, Margins margins) {
+  if (!all_single(call) || !all_exact(call)) return false;
+  const Shape shape = call.output_shape(0);
+  const std::vector<Reader<double>> readers = make_readers<double>(call, shape);
+  if (readers.empty() || readers.size() > 2) return false;
+  Tensor result = Tensor::uninitialized(ElementType::f32, shape);
+  float* const values = result.mutate<float>().data();
+  std::vector<double> errors(static_cast<std::size_t>(element_count(shape)));
+  parallel_for(element_count(shape), kGrain, [&](std::int64_t begin, std::int64_t end) {
+    const RoundingScope scope(rounding_of(ElementType::f32));
+    std::vector<double> results(static_cast<std::size_t>(std::min(kBlock, end - begin)));
+    std::int64_t place = begin;
+    const Kernel<double> both = [&](const double* const* in, std::size_t inputs, double* out,
+                                    std::int64_t count) {
+      kernel(in, inputs, out, count);
+      margins({in[0], inputs > 1 ? in[1] : nullptr, out, count}, errors.data() + place);
+      for (std::int64_t i = 0; i < count; ++i) {
+        values[place + i] = static_cast<float>(out[i]);
+        const double moved = std::abs(static_cast<double>(values[place + i]) - out[i]);
+        errors[static_cast<std::size_t>(place + i)] += moved > 0 ? moved : 0;
+      }
+    };
+    by_blocks(
+        readers, both, begin, end,
+        [&](std::int64_t at) {
+          place = at;
+          return results.data();
+        },
+        [](std::int64_t, std::int64_t, const double*) {});
+  });
+  call.outputs[0] = Value::bounded(std::move(result), std::move(errors));
+  return true;
+}
 
 void run(Call& call, const Kernels& kernels) {
   const bool real = any_real(call) || !kernels.integer;

@@ -4,31 +4,46 @@
 
 namespace assay {
 
+static std::string numbered(std::string_view stem, std::size_t number) {
+  std::string name(stem);
+  if (number < 10) return name += static_cast<char>('0' + number);
+  return name += fmt::format_int(number).str();
+}
+
 Builder::Builder(const Site& site) : site_(&site), outputs_(site.output_count()) {
   graph_.name = site.node().op;
+  constexpr std::size_t kUsualNodes = 4;
+  graph_.nodes.reserve(kUsualNodes);
+  graph_.inputs.reserve(site.input_count());
   for (std::size_t i = 0; i < site.input_count(); ++i)
-    graph_.inputs.push_back({has(i) ? fmt::format("input{}", i) : "", site.type(i), {}, {}});
+    graph_.inputs.push_back({input(i), site.type(i), {}, {}});
 }
 
 std::string Builder::input(std::size_t i) const {
-  return has(i) ? fmt::format("input{}", i) : std::string();
+  return has(i) ? numbered("input", i) : std::string();
 }
 
-std::string Builder::fresh() { return fmt::format("v{}", next_++); }
+std::string Builder::fresh() { return numbered("v", static_cast<std::size_t>(next_++)); }
 
-std::string Builder::operator()(std::string op, Values inputs, Attributes attributes) {
-  return many(std::move(op), std::move(inputs), 1, std::move(attributes)).front();
-}
-
-Builder::Values Builder::many(std::string op, Values inputs, std::size_t outputs,
-                              Attributes attributes) {
+static Node unnamed(std::string op, Builder::Values inputs, Builder::Attributes attributes) {
   Node node;
   node.op = std::move(op);
   node.inputs = std::move(inputs);
   node.attributes = std::move(attributes);
-  for (std::size_t i = 0; i < outputs; ++i) node.outputs.push_back(fresh());
-  graph_.nodes.push_back(node);
-  return node.outputs;
+  return node;
+}
+
+std::string Builder::operator()(std::string op, Values inputs, Attributes attributes) {
+  graph_.nodes.push_back(unnamed(std::move(op), std::move(inputs), std::move(attributes)));
+  return graph_.nodes.back().outputs.emplace_back(fresh());
+}
+
+Builder::Values Builder::many(std::string op, Values inputs, std::size_t outputs,
+                              Attributes attributes) {
+  graph_.nodes.push_back(unnamed(std::move(op), std::move(inputs), std::move(attributes)));
+  Values& names = graph_.nodes.back().outputs;
+  for (std::size_t i = 0; i < outputs; ++i) names.push_back(fresh());
+  return names;
 }
 
 Builder::Values Builder::again(Attributes changes) {
@@ -44,8 +59,8 @@ Builder::Values Builder::again_on(Values inputs, Attributes changes) {
   for (Attribute& change : changes) node.set(std::move(change.name), std::move(change.value));
   for (std::string& output : node.outputs)
     if (!output.empty()) output = fresh();
-  graph_.nodes.push_back(node);
-  return node.outputs;
+  graph_.nodes.push_back(std::move(node));
+  return graph_.nodes.back().outputs;
 }
 
 std::string Builder::constant(Tensor tensor) {

@@ -8,7 +8,6 @@
 
 #include "base/check.h"
 #include "base/parallel.h"
-#include "patterns/gemm_kernel.h"
 
 namespace assay {
 namespace {
@@ -16,7 +15,6 @@ namespace {
 // Multiples of every sliver's width. A block of A (256 KiB) and a strip of B (960 KiB) pass through
 // the caches of one core; each element of A is packed once a strip, each of B once a row block.
 constexpr std::int64_t kRowsPacked = 128;
-constexpr std::int64_t kStrip = 480;
 constexpr std::int64_t kRowBlock = 1024;
 
 // In multiply-adds. Below the first, packing costs more than it saves; below the second (about 20
@@ -24,6 +22,13 @@ constexpr std::int64_t kRowBlock = 1024;
 constexpr double kTinyWork = 60;
 constexpr double kParallelWork = 400e3;
 constexpr double kParallelVectorWork = 100e3;
+
+// The least that is cut off for a thread of its own, and in what steps.
+constexpr std::int64_t kFewestColumns = 40;
+constexpr std::int64_t kFewestRows = 64;
+constexpr std::int64_t kStep = 8;
+// Elements worth a thread when packing.
+constexpr std::int64_t kPackingGrain = 8 * 1024;
 
 struct FreeAligned {
   void operator()(double* p) const { ::operator delete[](p, std::align_val_t{64}); }
@@ -39,7 +44,7 @@ Buffer make_buffer(std::int64_t size) {
 // Packed panels, kept by each thread from product to product.
 struct Panels {
   Buffer a = make_buffer(kRowsPacked * kGemmDepth);
-  Buffer b = make_buffer(kStrip * kGemmDepth);
+  Buffer b = make_buffer(kStripColumns * kGemmDepth + kPanelSlack);
 };
 
 Panels& panels() {
@@ -103,70 +108,104 @@ GemmOperand columns_of(const MatrixView& b) {
 // How C is cut into pieces that one thread computes on its own, whole sums each.
 struct Cut {
   std::int64_t rows = kRowBlock;
-  std::int64_t columns = kStrip;
+  std::int64_t columns = kStripColumns;
   std::int64_t row_blocks = 0;
   std::int64_t strips = 0;
 };
 
-Cut cut(std::int64_t m, std::int64_t n, int threads) {
-  Cut c;
-  c.strips = divide_up(n, c.columns);
+// `parts` even pieces of at least `fewest`, if there can be so many.
+std::int64_t even(std::int64_t size, std::int64_t parts, std::int64_t fewest) {
+  const std::int64_t possible = std::clamp<std::int64_t>(size / fewest, 1, parts);
+  return round_up(divide_up(size, possible), kStep);
+}
+
+Cut cut_rows(Cut c, std::int64_t m, int threads) {
   c.row_blocks = divide_up(m, c.rows);
-  if (threads > 1 && c.strips * c.row_blocks < 2 * threads) {
-    c.columns = std::clamp<std::int64_t>(round_up(divide_up(n, 2 * threads), 24), 96, kStrip);
-    c.strips = divide_up(n, c.columns);
-  }
   if (threads > 1 && c.strips * c.row_blocks < threads) {
-    c.rows = std::clamp<std::int64_t>(round_up(divide_up(m, threads), 8), 64, kRowBlock);
+    c.rows = std::min(even(m, threads, kFewestRows), kRowBlock);
     c.row_blocks = divide_up(m, c.rows);
   }
   return c;
 }
 
-// pack_b(k0, k1, j0, j1, panel) packs a part of B.
-template <typename PackB>
+Cut cut(std::int64_t m, std::int64_t n, int threads) {
+  Cut c;
+  c.strips = divide_up(n, c.columns);
+  if (threads > 1 && c.strips * divide_up(m, c.rows) < 2 * threads) {
+    c.columns = std::min(even(n, 2 * threads, kFewestColumns), kStripColumns);
+    c.strips = divide_up(n, c.columns);
+  }
+  return cut_rows(c, m, threads);
+}
+
+int threads_for(std::int64_t m, std::int64_t n, std::int64_t k) {
+  return work_of(m, n, k) < kParallelWork ? 1 : thread_count();
+}
+
+void multiply_block(const GemmKernels& kernels, std::int64_t rows, std::int64_t columns,
+                    std::int64_t depth, const double* a, const double* b, double* c,
+                    std::int64_t ldc, bool first) {
+  kernels.multiply(rows, columns, depth, a, b, c, ldc, first);
+}
+void multiply_block(const GemmKernels& kernels, std::int64_t rows, std::int64_t columns,
+                    std::int64_t depth, const double* a, const SpreadColumns& b, double* c,
+                    std::int64_t ldc, bool first) {
+  kernels.multiply_spread(rows, columns, depth, a, b, c, ldc, first);
+}
+
+// pack_a(i, rows, k0, depth) gives a packed part of A, pack_b(k0, k1, j0, j1, panel) a packed or
+// spread one of B.
+template <typename PackA, typename PackB>
 void multiply_piece(const GemmKernels& kernels, std::int64_t i0, std::int64_t i1, std::int64_t j0,
-                    std::int64_t j1, std::int64_t k, const GemmOperand& a, const PackB& pack_b,
+                    std::int64_t j1, std::int64_t k, const PackA& pack_a, const PackB& pack_b,
                     double* c, std::int64_t ldc) {
-  Panels& own = panels();
+  double* const panel = panels().b.get();
   for (std::int64_t k0 = 0; k0 < k; k0 += kGemmDepth) {
     const std::int64_t depth = std::min(k - k0, kGemmDepth);
-    pack_b(k0, k0 + depth, j0, j1, own.b.get());
+    const auto b = pack_b(k0, k0 + depth, j0, j1, panel);
     for (std::int64_t i = i0; i < i1; i += kRowsPacked) {
       const std::int64_t rows = std::min(i1 - i, kRowsPacked);
-      kernels.pack_rows(at(a, i, k0), rows, depth, own.a.get());
-      kernels.multiply(rows, j1 - j0, depth, own.a.get(), own.b.get(), c + i * ldc + j0, ldc,
-                       k0 == 0);
+      multiply_block(kernels, rows, j1 - j0, depth, pack_a(i, rows, k0, depth), b, c + i * ldc + j0,
+                     ldc, k0 == 0);
     }
   }
 }
 
-template <typename PackB>
+template <typename PackA, typename PackB>
 void multiply_blocked(const GemmKernels& kernels, std::int64_t m, std::int64_t n, std::int64_t k,
-                      const GemmOperand& a, const PackB& pack_b, double* c, std::int64_t ldc) {
-  const int threads = work_of(m, n, k) < kParallelWork ? 1 : thread_count();
-  const Cut pieces = cut(m, n, threads);
+                      const Cut& pieces, const PackA& pack_a, const PackB& pack_b, double* c,
+                      std::int64_t ldc) {
   const auto run = [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t piece = begin; piece < end; ++piece) {
       const std::int64_t i0 = piece / pieces.strips * pieces.rows;
       const std::int64_t j0 = piece % pieces.strips * pieces.columns;
       multiply_piece(kernels, i0, std::min(i0 + pieces.rows, m), j0,
-                     std::min(j0 + pieces.columns, n), k, a, pack_b, c, ldc);
+                     std::min(j0 + pieces.columns, n), k, pack_a, pack_b, c, ldc);
     }
   };
   const std::int64_t count = pieces.row_blocks * pieces.strips;
-  if (threads == 1) {
-    run(0, count);
-  } else {
-    parallel_for(count, 1, run);
-  }
+  parallel_for(count, threads_for(m, n, k) == 1 ? count : 1, run);
+}
+
+// The product with one strip, of which every thread packs what it needs.
+template <typename PackB>
+void multiply_strip(const GemmKernels& kernels, const PackedRows& a, std::int64_t n,
+                    const PackB& pack_b, double* c, std::int64_t ldc) {
+  ASSAY_CHECK(n <= kStripColumns);
+  Cut pieces;
+  pieces.strips = 1;
+  pieces = cut_rows(pieces, a.rows(), threads_for(a.rows(), n, a.terms()));
+  const auto packed = [&](std::int64_t i, std::int64_t, std::int64_t k0, std::int64_t) {
+    return a.panel(i, k0);
+  };
+  multiply_blocked(kernels, a.rows(), n, a.terms(), pieces, packed, pack_b, c, ldc);
 }
 
 // The k elements of the one row or column x, contiguous and in double.
 const double* contiguous(std::int64_t k, const GemmOperand& x, std::vector<double>& storage) {
   if (!x.is_float && x.k_stride == 1) return static_cast<const double*>(x.data);
   double* to = panels().b.get();
-  if (k > kStrip * kGemmDepth) {
+  if (k > kStripColumns * kGemmDepth) {
     storage.resize(static_cast<std::size_t>(k));
     to = storage.data();
   }
@@ -222,28 +261,74 @@ void gemm(std::int64_t m, std::int64_t n, std::int64_t k, const MatrixView& a, c
   } else if (n == 1 && has_unit_stride(rows)) {
     multiply_vector(kernels, m, k, columns, rows, c, ldc);
   } else {
+    const auto pack_a = [&](std::int64_t i, std::int64_t height, std::int64_t k0,
+                            std::int64_t depth) {
+      double* const panel = panels().a.get();
+      kernels.pack_rows(at(rows, i, k0), height, depth, panel);
+      return panel;
+    };
     const auto pack_b = [&](std::int64_t k0, std::int64_t k1, std::int64_t j0, std::int64_t j1,
                             double* panel) {
       kernels.pack_columns(at(columns, j0, k0), j1 - j0, k1 - k0, panel);
+      return static_cast<const double*>(panel);
     };
-    multiply_blocked(kernels, m, n, k, rows, pack_b, c, ldc);
+    multiply_blocked(kernels, m, n, k, cut(m, n, threads_for(m, n, k)), pack_a, pack_b, c, ldc);
   }
 }
 
-void gemm_packed(std::int64_t m, std::int64_t n, std::int64_t k, const MatrixView& a,
-                 const PackColumns& pack_b, double* c, std::int64_t ldc) {
-  if (fill_if_no_terms(m, n, k, c, ldc)) return;
+PackedRows::PackedRows(std::int64_t m, std::int64_t k, const MatrixView& a)
+    : m_(m), k_(k), padded_(round_up(m, current_kernels()->rows)) {
+  panels_ = Tensor::uninitialized(ElementType::f64, {padded_ * k});
+  double* const to = panels_.mutate<double>().data();
+  // Whole rows of A at a time, as they lie in memory.
   const GemmKernels& kernels = *current_kernels();
-  const auto pack_slivers = [&](std::int64_t k0, std::int64_t k1, std::int64_t j0, std::int64_t j1,
-                                double* panel) {
-    const std::int64_t size = (k1 - k0) * kernels.columns;
-    for (std::int64_t j = j0; j < j1; j += kernels.columns, panel += size) {
-      const std::int64_t end = std::min(j + kernels.columns, j1);
-      if (end - j < kernels.columns) std::fill_n(panel, size, 0.0);
-      pack_b(k0, k1, j, end, panel, kernels.columns);
+  const std::int64_t grain = kPackingGrain / std::max<std::int64_t>(1, k * kernels.rows) + 1;
+  parallel_for(padded_ / kernels.rows, grain, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t sliver = begin; sliver < end; ++sliver) {
+      const std::int64_t i = sliver * kernels.rows, height = std::min(m - i, kernels.rows);
+      for (std::int64_t k0 = 0; k0 < k; k0 += kGemmDepth) {
+        const std::int64_t depth = std::min(k - k0, kGemmDepth);
+        kernels.pack_rows(at(rows_of(a), i, k0), height, depth, to + k0 * padded_ + i * depth);
+      }
     }
+  });
+}
+
+const double* PackedRows::panel(std::int64_t i, std::int64_t k0) const {
+  return panels_.data<double>().data() + k0 * padded_ + i * std::min(k_ - k0, kGemmDepth);
+}
+
+void gemm(const PackedRows& a, std::int64_t n, const MatrixView& b, double* c, std::int64_t ldc) {
+  if (fill_if_no_terms(a.rows(), n, a.terms(), c, ldc)) return;
+  const GemmKernels& kernels = *current_kernels();
+  const GemmOperand columns = columns_of(b);
+  const auto pack = [&](std::int64_t k0, std::int64_t k1, std::int64_t j0, std::int64_t j1,
+                        double* panel) {
+    kernels.pack_columns(at(columns, j0, k0), j1 - j0, k1 - k0, panel);
+    return static_cast<const double*>(panel);
   };
-  multiply_blocked(kernels, m, n, k, rows_of(a), pack_slivers, c, ldc);
+  multiply_strip(kernels, a, n, pack, c, ldc);
+}
+
+void gemm_packed(const PackedRows& a, std::int64_t n, const PackColumns& pack_b, double* c,
+                 std::int64_t ldc) {
+  if (fill_if_no_terms(a.rows(), n, a.terms(), c, ldc)) return;
+  const GemmKernels& kernels = *current_kernels();
+  const auto pack = [&](std::int64_t k0, std::int64_t k1, std::int64_t, std::int64_t,
+                        double* panel) {
+    pack_b(k0, k1, kernels.columns, panel);
+    return static_cast<const double*>(panel);
+  };
+  multiply_strip(kernels, a, n, pack, c, ldc);
+}
+
+void gemm_spread(const PackedRows& a, std::int64_t n, const SpreadRows& b, double* c,
+                 std::int64_t ldc) {
+  if (fill_if_no_terms(a.rows(), n, a.terms(), c, ldc)) return;
+  const auto given = [&](std::int64_t k0, std::int64_t k1, std::int64_t, std::int64_t, double*) {
+    return b(k0, k1);
+  };
+  multiply_strip(*current_kernels(), a, n, given, c, ldc);
 }
 
 std::string_view gemm_isa() { return current_kernels()->name; }

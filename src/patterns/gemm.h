@@ -12,6 +12,9 @@
 #include <functional>
 #include <string_view>
 
+#include "patterns/gemm_kernel.h"
+#include "tensor/tensor.h"
+
 namespace assay {
 
 // Element (i, j) is data[i * row_stride + j * column_stride], as float or as double.
@@ -28,15 +31,44 @@ struct MatrixView {
 void gemm(std::int64_t m, std::int64_t n, std::int64_t k, const MatrixView& a, const MatrixView& b,
           double* c, std::int64_t ldc);
 
-// Writes B(kk, jj) for kk in [k0, k1) and jj in [j0, j1) to out[(kk - k0) * out_stride + (jj -
-// j0)]. Called for tiles of at most 256 rows and a few dozen columns, in any order, on several
-// threads at a time, for some elements more than once. Must not call gemm itself.
-using PackColumns = std::function<void(std::int64_t k0, std::int64_t k1, std::int64_t j0,
-                                       std::int64_t j1, double* out, std::int64_t out_stride)>;
+// A, packed once for products with many strips of B. For the instruction set at the time.
+class PackedRows {
+ public:
+  PackedRows(std::int64_t m, std::int64_t k, const MatrixView& a);
 
-// The same product with a B that exists only tile by tile (the patches of a convolution).
-void gemm_packed(std::int64_t m, std::int64_t n, std::int64_t k, const MatrixView& a,
-                 const PackColumns& pack_b, double* c, std::int64_t ldc);
+  std::int64_t rows() const { return m_; }
+  std::int64_t terms() const { return k_; }
+  // The panel of all rows from i on, a multiple of a sliver's width, for the block of terms at k0.
+  const double* panel(std::int64_t i, std::int64_t k0) const;
+
+ private:
+  std::int64_t m_, k_, padded_;
+  Tensor panels_;
+};
+
+// The columns that one of these products may have at most.
+constexpr std::int64_t kStripColumns = 480;
+
+// C = A B for one strip of columns.
+void gemm(const PackedRows& a, std::int64_t n, const MatrixView& b, double* c, std::int64_t ldc);
+
+// Packs the rows [k0, k1) of B, at most 256, in slivers of `width` columns: B(k0 + kk, j) goes to
+// panel[(j / width * (k1 - k0) + kk) * width + j % width]. May write anything to the places of
+// columns that B lacks and to the kPanelSlack elements behind the panel. Called for some rows more
+// than once, on several threads at a time. Must not call gemm itself.
+using PackColumns =
+    std::function<void(std::int64_t k0, std::int64_t k1, std::int64_t width, double* panel)>;
+constexpr std::int64_t kPanelSlack = 8;
+
+// The same with a B that exists only block by block (the patches of a convolution).
+void gemm_packed(const PackedRows& a, std::int64_t n, const PackColumns& pack_b, double* c,
+                 std::int64_t ldc);
+
+// And with one whose rows can be read where they lie: gives the rows [k0, k1), which need last only
+// until the next call on the same thread.
+using SpreadRows = std::function<SpreadColumns(std::int64_t k0, std::int64_t k1)>;
+void gemm_spread(const PackedRows& a, std::int64_t n, const SpreadRows& b, double* c,
+                 std::int64_t ldc);
 
 // The instruction set in use: "sse", "avx2" or "avx512". The best one of the machine, unless the
 // environment variable ASSAY_ISA names a lower one.

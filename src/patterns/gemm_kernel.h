@@ -20,6 +20,16 @@ struct GemmOperand {
   std::ptrdiff_t k_stride;
 };
 
+// Rows of B that lie anywhere in memory: columns 8 i to 8 i + 7 of row k are the eight elements
+// from data[rows[k] + eights[i]] on. `eights` goes on for the columns that the last sliver has too
+// much; what is read there may be anything.
+struct SpreadColumns {
+  const double* data;
+  const std::int64_t* rows;
+  const std::int64_t* eights;
+};
+constexpr std::int64_t kMostSliver = 24;
+
 // A packed panel is a row of slivers, each of `width` outer elements (the last one padded with
 // zeros): element (outer, k) is panel[(outer / width) * width * depth + k * width + outer % width].
 // `depth` is at most kGemmDepth, k is any; `first` says that C is written, not added to.
@@ -33,6 +43,10 @@ struct GemmKernels {
   // The product of two packed panels.
   void (*multiply)(std::int64_t rows, std::int64_t columns, std::int64_t depth, const double* a,
                    const double* b, double* c, std::int64_t ldc, bool first);
+  // The same with columns that need no packing.
+  void (*multiply_spread)(std::int64_t rows, std::int64_t columns, std::int64_t depth,
+                          const double* a, const SpreadColumns& b, double* c, std::int64_t ldc,
+                          bool first);
   // y[j * y_stride] = sum over k of x[k] matrix(j, k). One stride of the matrix must be 1.
   void (*vector_multiply)(std::int64_t columns, std::int64_t k, const double* x,
                           const GemmOperand& matrix, double* y, std::int64_t y_stride);

@@ -1,135 +1,11 @@
 #include "patterns/patches.h"
 
-#include "base/parallel.h"
-#include "patterns/gemm.h"
 #include "patterns/patches_fill.h"
 
 namespace assay {
 namespace {
 
-// Columns of the result that are computed before they are handed on: as many as a strip of gemm,
-// fewer where the results would not stay in the second cache.
-constexpr std::int64_t kStrip = 480;
-constexpr std::int64_t kResults = std::int64_t{1} << 17;
-constexpr double kParallelWork = 400e3;
-
 std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-
-Elements at(const Elements& x, std::int64_t offset) {
-  if (x.is_float) return {static_cast<const float*>(x.data) + offset, true};
-  return {static_cast<const double*>(x.data) + offset, false};
-}
-
-std::int64_t strip_width(std::int64_t maps) {
-  return std::clamp<std::int64_t>(kResults / std::max<std::int64_t>(maps, 1) / 24 * 24, 96, kStrip);
-}
-
-std::vector<double>& result_buffer(std::int64_t size) {
-  thread_local std::vector<double> own;
-  if (own.size() < static_cast<std::size_t>(size)) own.resize(static_cast<std::size_t>(size));
-  return own;
-}
-
-// Every output reads just the element at its own place.
-bool is_pointwise(const Patches& p) {
-  return std::all_of(p.axes.begin(), p.axes.end(), [](const PatchAxis& a) {
-    return a.step == 1 && a.outputs == a.extent && a.offsets.size() == 1 && a.offsets[0] == 0;
-  });
-}
-
-MatrixView weights_of(const Patches& p, const Elements& w, std::int64_t group) {
-  const Elements own = at(w, group * p.maps * p.terms());
-  return {own.data, own.is_float, p.terms(), 1};
-}
-
-// Runs multiply(group, j0, j1, c) for strips of columns [j0, j1) of [0, columns) and hands the
-// maps x (j1 - j0) results at c on.
-template <class Multiply>
-void by_strips(const Patches& p, std::int64_t columns, const PatchSink& sink,
-               const Multiply& multiply) {
-  const std::int64_t outputs = p.outputs();
-  // As many strips as keep all threads busy to the end; a single one is left to the product to cut.
-  std::int64_t strips = divide_up(columns, strip_width(p.maps));
-  if (strips > 1) strips = divide_up(strips, thread_count()) * thread_count();
-  const std::int64_t width = std::min(divide_up(divide_up(columns, strips), 24) * 24, columns);
-  strips = divide_up(columns, width);
-  const double work =
-      static_cast<double>(p.maps) * static_cast<double>(p.terms()) * static_cast<double>(width);
-  const auto grain = static_cast<std::int64_t>(kParallelWork / std::max(work, 1.0)) + 1;
-  parallel_for(p.groups * strips, grain, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t task = begin; task < end; ++task) {
-      const std::int64_t group = task / strips, j0 = task % strips * width;
-      const std::int64_t j1 = std::min(j0 + width, columns);
-      double* const c = result_buffer(p.maps * width).data();
-      multiply(group, j0, j1, c);
-      for (std::int64_t map = 0; map < p.maps; ++map) {
-        for (std::int64_t j = j0; j < j1;) {
-          const std::int64_t batch = j / outputs, first = j % outputs;
-          const std::int64_t count = std::min(outputs - first, j1 - j);
-          sink(batch, group * p.maps + map, first, count, c + map * (j1 - j0) + (j - j0));
-          j += count;
-        }
-      }
-    }
-  });
-}
-
-void convolve_pointwise(const Patches& p, const Elements& x, const Elements& w,
-                        const PatchSink& sink) {
-  const std::int64_t outputs = p.outputs();
-  for (std::int64_t batch = 0; batch < p.batches; ++batch) {
-    const auto shifted = [&](std::int64_t, std::int64_t map, std::int64_t begin, std::int64_t count,
-                             double* sums) { sink(batch, map, begin, count, sums); };
-    by_strips(p, outputs, shifted,
-              [&](std::int64_t group, std::int64_t j0, std::int64_t j1, double* c) {
-                const Elements from = at(x, (batch * p.groups + group) * p.channels * outputs + j0);
-                gemm(p.maps, j1 - j0, p.terms(), weights_of(p, w, group),
-                     {from.data, from.is_float, outputs, 1}, c, j1 - j0);
-              });
-  }
-}
-
-// What a column of the packed matrix holds is short: a call for each piece would cost more than the
-// copy. Flat, because only what is inlined here is compiled for AVX2.
-__attribute__((target("avx2"), flatten)) void fill_wide(const Patches& p, const float* x,
-                                                        const PatchTile& tile, std::int64_t k0,
-                                                        std::int64_t k1, double* out,
-                                                        std::int64_t stride) {
-  const auto copy = [](const float* __restrict from, std::int64_t step, std::int64_t count,
-                       double* __restrict to) {
-    if (step == 1)
-      for (std::int64_t i = 0; i < count; ++i) to[i] = from[i];
-    else if (step == 2)
-      for (std::int64_t i = 0; i < count; ++i) to[i] = from[2 * i];
-    else
-      for (std::int64_t i = 0; i < count; ++i) to[i] = from[i * step];
-  };
-  fill_patches_by(copy, p, x, tile, k0, k1, out, stride);
-}
-
-template <class T>
-void convolve_packed(const Patches& p, const T* x, const Elements& w, const PatchSink& sink) {
-  // A matrix of one column is multiplied without packing.
-  const bool single = p.batches * p.outputs() == 1;
-  const bool wide = gemm_isa() != "sse";
-  by_strips(
-      p, p.batches * p.outputs(), sink,
-      [&](std::int64_t group, std::int64_t j0, std::int64_t j1, double* c) {
-        const auto pack = [&](std::int64_t k0, std::int64_t k1, std::int64_t from, std::int64_t to,
-                              double* out, std::int64_t stride) {
-          thread_local PatchTile tile;
-          lay_out(p, group, j0 + from, j0 + to, tile);
-          if constexpr (std::is_same_v<T, float>)
-            if (wide) return fill_wide(p, x, tile, k0, k1, out, stride);
-          fill_patches(p, x, tile, k0, k1, out, stride);
-        };
-        if (!single)
-          return gemm_packed(p.maps, j1 - j0, p.terms(), weights_of(p, w, group), pack, c, j1 - j0);
-        std::vector<double> column(static_cast<std::size_t>(p.terms()));
-        pack(0, p.terms(), 0, 1, column.data(), 1);
-        gemm(p.maps, 1, p.terms(), weights_of(p, w, group), {column.data(), false, 1, 1}, c, 1);
-      });
-}
 
 // Cuts columns [j0, j1) where an output row ends.
 void lay_out_runs(const Patches& p, std::int64_t group, std::int64_t j0, std::int64_t j1,
@@ -224,14 +100,28 @@ void lay_out(const Patches& p, std::int64_t group, std::int64_t j0, std::int64_t
   }
 }
 
+bool is_pointwise(const Patches& p) {
+  return std::all_of(p.axes.begin(), p.axes.end(), [](const PatchAxis& a) {
+    return a.step == 1 && a.outputs == a.extent && a.offsets.size() == 1 && a.offsets[0] == 0;
+  });
+}
+
+PatchRow::PatchRow(const PatchAxis& inner, std::int64_t first, std::int64_t count)
+    : extent_(inner.extent), step_(inner.step) {
+  const auto [low, high] = std::minmax_element(inner.offsets.begin(), inner.offsets.end());
+  least_ = *low + first * step_;
+  phases_ = std::min(step_, *high - *low + 1);
+  phase_length_ = count + (*high - *low) / step_;
+  for (std::int64_t offset : inner.offsets)
+    starts_.push_back((offset - *low) % step_ * phase_length_ + (offset - *low) / step_);
+}
+
 void convolve(const Patches& p, const Elements& x, const Elements& w, const PatchSink& sink) {
-  const std::int64_t outputs = p.outputs();
-  if (p.batches == 0 || p.groups == 0 || p.maps == 0 || outputs == 0) return;
-  if (is_pointwise(p)) return convolve_pointwise(p, x, w, sink);
+  if (p.batches == 0 || p.groups == 0 || p.maps == 0 || p.outputs() == 0) return;
   const bool few = p.channels == 1 ? p.maps < 4 || p.groups > 1 : p.maps < 4;
-  if (few && p.terms() > 0 && p.axes.back().outputs > 1) return convolve_rows(p, x, w, sink);
-  if (x.is_float) return convolve_packed(p, static_cast<const float*>(x.data), w, sink);
-  convolve_packed(p, static_cast<const double*>(x.data), w, sink);
+  if (few && p.terms() > 0 && p.axes.back().outputs > 1 && !is_pointwise(p))
+    return convolve_rows(p, x, w, sink);
+  convolve_packed(p, x, w, sink);
 }
 
 template <class S>

@@ -7,18 +7,14 @@
 namespace assay {
 namespace {
 
-// The rows of one group of one batch in double, padded, and split by the remainders of the step
-// (phases), so that neighbouring outputs read neighbouring elements whatever the step is. Where the
-// convolution has one leading axis at most, only the rows in reach are kept.
+// The rows of one group of one batch. Where the convolution has one leading axis at most, only
+// those in reach are kept.
 template <class T>
 class RowCache {
  public:
-  explicit RowCache(const Patches& p) : p_(p), inner_(p.axes.back()) {
-    const auto [low, high] = std::minmax_element(inner_.offsets.begin(), inner_.offsets.end());
-    least_ = *low;
-    phase_length_ = inner_.outputs + (*high - least_) / inner_.step;
-    phases_ = std::min(inner_.step, *high - least_ + 1);
-    rows_ = p.plane() / std::max<std::int64_t>(inner_.extent, 1);
+  explicit RowCache(const Patches& p)
+      : p_(p), extent_(p.axes.back().extent), form_(p.axes.back(), 0, p.axes.back().outputs) {
+    rows_ = p.plane() / std::max<std::int64_t>(extent_, 1);
     slots_ = rows_;
     if (p.axes.size() == 2) {
       const auto [first, last] =
@@ -26,14 +22,9 @@ class RowCache {
       slots_ = std::min(rows_, *last - *first + 1);
     }
     slots_ = std::max<std::int64_t>(slots_, 1);
-    const std::int64_t length = phases_ * phase_length_;
-    rows_data_.resize(static_cast<std::size_t>((p.channels * slots_ + 1) * length));
+    rows_data_.resize(static_cast<std::size_t>((p.channels * slots_ + 1) * form_.length()));
     tags_.resize(static_cast<std::size_t>(p.channels * slots_));
     for (std::int64_t row = 0; row < rows_; ++row) slot_of_row_.push_back(row % slots_);
-    for (std::int64_t offset : inner_.offsets) {
-      const std::int64_t shift = offset - least_;
-      starts_.push_back(shift % inner_.step * phase_length_ + shift / inner_.step);
-    }
   }
 
   void start(const T* x) {
@@ -43,39 +34,26 @@ class RowCache {
 
   // Row `row` (-1: outside, all zeros) of a channel.
   const double* row(std::int64_t channel, std::int64_t row) {
-    const std::int64_t length = phases_ * phase_length_;
-    if (row < 0) return rows_data_.data() + p_.channels * slots_ * length;
+    if (row < 0) return rows_data_.data() + p_.channels * slots_ * form_.length();
     const std::int64_t slot = channel * slots_ + slot_of_row_[static_cast<std::size_t>(row)];
-    double* const to = rows_data_.data() + slot * length;
+    double* const to = rows_data_.data() + slot * form_.length();
     std::int64_t& tag = tags_[static_cast<std::size_t>(slot)];
-    if (tag != row) read(x_ + (channel * rows_ + row) * inner_.extent, to);
+    if (tag != row) form_.read(kernels_, x_ + (channel * rows_ + row) * extent_, to);
     tag = row;
     return to;
   }
 
-  // Where in a row the elements begin that each tap reads.
-  const std::vector<std::int64_t>& starts() const { return starts_; }
+  const std::vector<std::int64_t>& starts() const { return form_.starts(); }
 
  private:
-  void read(const T* from, double* to) const {
-    for (std::int64_t phase = 0; phase < phases_; ++phase, to += phase_length_) {
-      const std::int64_t first = phase + least_, step = inner_.step;
-      const std::int64_t lo = std::min(phase_length_, first >= 0 ? 0 : (-first + step - 1) / step);
-      const std::int64_t room = inner_.extent - first;
-      const std::int64_t hi = std::clamp<std::int64_t>((room + step - 1) / step, lo, phase_length_);
-      std::fill_n(to, lo, 0.0);
-      if (lo < hi) copy_patch(kernels_, from + first + lo * step, step, hi - lo, to + lo);
-      std::fill(to + hi, to + phase_length_, 0.0);
-    }
-  }
-
   const Patches& p_;
-  const PatchAxis& inner_;
+  const std::int64_t extent_;
+  const PatchRow form_;
   const RowKernels& kernels_ = row_kernels();
   const T* x_ = nullptr;
-  std::int64_t least_, phase_length_, phases_, rows_, slots_;
+  std::int64_t rows_, slots_;
   std::vector<double> rows_data_;
-  std::vector<std::int64_t> tags_, slot_of_row_, starts_;
+  std::vector<std::int64_t> tags_, slot_of_row_;
 };
 
 // The row of a channel that a leading tap of an output row reads; -1 outside.

@@ -6,6 +6,19 @@
 
 namespace assay {
 
+// Rows of a matrix of patches, given as units of eight neighbouring elements of image rows. Row k
+// is tap k % taps of leading tap k / taps % leading of a channel.
+constexpr std::int64_t kRowUnit = 8;
+struct RowUnits {
+  const double* channel = nullptr;  // that of the first row
+  std::int64_t channel_size = 0;
+  const std::int64_t* starts = nullptr;  // by tap
+  std::int64_t taps = 0, leading = 0;
+  std::int64_t count = 0;              // of units
+  const std::int64_t* from = nullptr;  // by leading tap and unit: where it comes from
+  const std::int64_t* to = nullptr;    // by unit
+};
+
 struct RowKernels {
   void (*widen)(const float* x, std::int64_t count, double* out);
   // out[j] = x[2 j]; reads nothing behind x[2 count - 2].
@@ -27,6 +40,10 @@ struct RowKernels {
   // out[j] = Σ weights[t] rows[t][j], ascending, fused where the machine can.
   void (*weigh)(const double* const* rows, const double* weights, std::int64_t terms,
                 std::int64_t count, double* out);
+  // Rows [k0, k1), which begin `stride` apart. Whole units: what one writes too much is overwritten
+  // by the next one, or lies behind the last row.
+  void (*copy_units)(const RowUnits& units, std::int64_t k0, std::int64_t k1, std::int64_t stride,
+                     double* out);
   // x[j] /= factor * divisors[j].
   void (*divide)(double* x, double factor, const double* divisors, std::int64_t count);
 

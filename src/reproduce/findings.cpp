@@ -2,6 +2,10 @@
 
 #include <algorithm>
 
+#include "backends/layer_model.h"
+#include "compare/suspect.h"
+#include "semantics/evaluator.h"
+
 namespace assay {
 namespace {
 
@@ -35,6 +39,22 @@ BackendTest whole(const Subject& subject, const Comparison& comparison, std::siz
   return test;
 }
 
+// The layer at which a backend says that it stopped, on what the reference gives it.
+std::optional<BackendTest> layer_of(const Subject& subject, const std::string& name,
+                                    std::size_t piece, std::uint64_t seed) {
+  Result<std::unique_ptr<Evaluator>> evaluator = Evaluator::make(subject.model);
+  if (!evaluator) return std::nullopt;
+  std::optional<BackendTest> test;
+  EvaluateOptions options;
+  options.seed = seed;
+  options.observe = [&](const Evaluated& one) {
+    if (one.layer() != name || test) return;
+    test = cut_out(one.node.node, {one.inputs.begin(), one.inputs.end()}, *subject.model);
+  };
+  (void)(*evaluator)->run(subject.pieces[piece], options);
+  return test;
+}
+
 }  // namespace
 
 void suspect_whole_models(const Subject& subject, Comparison& comparison) {
@@ -45,7 +65,10 @@ void suspect_whole_models(const Subject& subject, Comparison& comparison) {
                             finding.kind == "optimiser";
     const std::size_t piece = failed_piece(comparison, finding.backend);
     if (finding.suspect || !unanswered || piece >= comparison.spreads.size()) continue;
-    finding.suspect = whole(subject, comparison, piece);
+    if (has_layers(*subject.model) && !finding.node.empty()) {
+      finding.suspect = layer_of(subject, finding.node, piece, 0);
+    }
+    if (!finding.suspect) finding.suspect = whole(subject, comparison, piece);
   }
 }
 

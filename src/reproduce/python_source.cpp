@@ -17,18 +17,19 @@ constexpr std::size_t kColumns = 100;
 
 // Names that mean something else in a script: Python's own, and those of its other lines.
 constexpr auto kTaken = std::to_array<std::string_view>(
-    {"False",     "None",        "True",     "abs",         "and",        "as",         "assert",
-     "async",     "await",       "bool",     "break",       "class",      "compiled",   "read",
-     "continue",  "core",        "data",     "def",         "del",        "elif",       "else",
-     "evaluator", "exact",       "except",   "feed",        "finally",    "float",      "for",
-     "found",     "from",        "global",   "graph",       "make",       "if",         "import",
-     "in",        "info",        "inputs",   "kind",        "n",          "weights",    "int",
-     "is",        "jax",         "jnp",      "lambda",      "list",       "lite",       "model",
-     "mx",        "nodes",       "nonlocal", "not",         "np",         "arrays",     "one",
-     "onnx",      "onnxruntime", "openvino", "options",     "opsets",     "value",      "or",
-     "pass",      "print",       "raise",    "results",     "return",     "runner",     "slice",
-     "specs",     "str",         "tf",       "torch",       "traced",     "try",        "tuple",
-     "while",     "with",        "yield",    "Interpreter", "SystemExit", "TensorProto"});
+    {"False",     "None",        "True",     "abs",         "and",        "as",          "assert",
+     "async",     "await",       "bool",     "break",       "class",      "compiled",    "read",
+     "continue",  "core",        "data",     "def",         "del",        "elif",        "else",
+     "evaluator", "exact",       "except",   "feed",        "finally",    "float",       "for",
+     "found",     "from",        "global",   "graph",       "make",       "if",          "import",
+     "in",        "info",        "inputs",   "kind",        "n",          "weights",     "int",
+     "is",        "jax",         "jnp",      "lambda",      "list",       "lite",        "model",
+     "mx",        "nodes",       "nonlocal", "not",         "np",         "arrays",      "one",
+     "onnx",      "onnxruntime", "openvino", "options",     "opsets",     "value",       "or",
+     "pass",      "print",       "raise",    "results",     "return",     "runner",      "slice",
+     "specs",     "str",         "tf",       "torch",       "traced",     "try",         "tuple",
+     "while",     "with",        "yield",    "Interpreter", "SystemExit", "TensorProto", "keras",
+     "layer",     "os",          "reader",   "theano"});
 
 std::string element_source(const Tensor& tensor, std::int64_t i) {
   switch (domain_of(tensor.type())) {

@@ -1,12 +1,16 @@
 #include "reproduce/reproduce.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
+#include "backends/layer_model.h"
 #include "formats/onnx_export.h"
 #include "graph/names.h"
 #include "reproduce/execute.h"
 #include "reproduce/script.h"
 #include "reproduce/simple_inputs.h"
+#include "semantics/expand_layers.h"
 
 namespace assay {
 namespace {
@@ -21,9 +25,14 @@ struct Seen {
 };
 
 Result<Job> job_of(const BackendTest& test) {
-  Result<std::string> bytes = to_onnx(test.model);
-  if (!bytes) return bytes.error();
-  Job job{{"", *std::move(bytes)}};
+  Job job;
+  if (has_layers(test.model)) {
+    job.model = source_of(std::make_shared<const Model>(test.model), "");
+  } else {
+    Result<std::string> bytes = to_onnx(test.model);
+    if (!bytes) return bytes.error();
+    job.model = {"", *std::move(bytes)};
+  }
   for (const NamedValue& input : test.inputs) {
     if (input.value.present()) job.inputs.emplace_back(input.name, input.value);
   }
@@ -59,7 +68,8 @@ Result<ScriptParts> parts_of(const BackendTest& test, Backend& backend, const Va
                              const Answer& seen) {
   const Result<Job> job = job_of(test);
   if (!job) return job.error();
-  if (seen.ok()) {
+  // Layers are written down as they are, and none of them is called for that.
+  if (seen.ok() || has_layers(test.model)) {
     ScriptAnswer told = backend.script(*job, names);
     if (told.answer.ok()) return std::move(told.parts);
     return Error{"script", one_line(told.answer.message), {}};
@@ -138,12 +148,27 @@ Result<fs::path> make(const ScriptSubject& subject, Backend& backend, const Seen
   return try_out(subject, backend, seen, *parts, base, seconds);
 }
 
-}  // namespace
+// What a backend without layers is given for them; none for any other suspect.
+Result<std::optional<BackendTest>> without_layers(const BackendTest& suspect, Backend& backend) {
+  if (!has_layers(suspect.model) || backend.takes_layers()) return std::optional<BackendTest>();
+  BackendTest test = suspect;
+  for (NamedType& input : test.model.graph.inputs) {
+    const auto given = std::ranges::find(test.inputs, input.name, &NamedValue::name);
+    if (given != test.inputs.end() && given->value.is_tensor()) {
+      input.type = given->value.value_type();
+    }
+  }
+  Result<Model> expanded = expand_layers(test.model);
+  if (!expanded) return expanded.error();
+  test.model = *std::move(expanded);
+  return std::optional(std::move(test));
+}
 
-Reproduction reproduce(const BackendTest& suspect, Backend& backend, const fs::path& base,
-                       const ReproduceOptions& options) {
+Reproduction show(const BackendTest& suspect, Backend& backend, const fs::path& base,
+                  const ReproduceOptions& options, bool has_file) {
   ScriptSubject subject{
       &suspect, {}, backend.name(), backend.identity().version, options.explanation};
+  subject.has_file = has_file;
   // Inputs that a line can make say the same in less, if they still show it.
   const std::optional<SimpleInputs> simple = simple_inputs(suspect);
   if (simple) {
@@ -163,6 +188,15 @@ Reproduction reproduce(const BackendTest& suspect, Backend& backend, const fs::p
   subject.expectation = seen->expectation;
   const Result<fs::path> path = make(subject, backend, *seen, base, options.seconds);
   return path ? Reproduction{*path, ""} : Reproduction{{}, one_line(path.error().message)};
+}
+
+}  // namespace
+
+Reproduction reproduce(const BackendTest& suspect, Backend& backend, const fs::path& base,
+                       const ReproduceOptions& options) {
+  const Result<std::optional<BackendTest>> plain = without_layers(suspect, backend);
+  if (!plain) return {{}, one_line(plain.error().message)};
+  return show(*plain ? **plain : suspect, backend, base, options, !*plain);
 }
 
 }  // namespace assay

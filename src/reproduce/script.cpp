@@ -127,6 +127,7 @@ class Writer {
     }
     std::optional<std::vector<std::string>> lines;
     if (built) lines = model_source(subject_.test->model, names, weights);
+    if (!lines && !subject_.has_file) return refused("a few calls cannot say what its layers mean");
     std::vector<std::string> feed;
     for (const NamedValue& input : subject_.test->inputs) {
       if (!input.value.present()) continue;
@@ -166,14 +167,18 @@ class Writer {
     if (!subject_.explanation.empty()) {
       lines.push_back(fmt::format("# Known as: {}.", printable(subject_.explanation)));
     }
-    std::vector<std::string> imports = parts_.imports;
-    imports.emplace_back("import numpy as np");
+    std::vector<std::string> imports = {"import numpy as np"};
     if (parts_.from_model && !script_.needs_model) imports.push_back(parts_.onnx);
-    // Plain imports, then those of names, then what sets a framework up.
+    imports.insert(imports.end(), parts_.imports.begin(), parts_.imports.end());
+    // Plain imports, then those of names, then what sets a framework up. What comes after the
+    // process's own variables were set reads them.
+    const auto fixed = std::find_if(imports.begin(), imports.end(), [](const std::string& line) {
+      return line.starts_with("os.environ");
+    });
     const auto rank = [](const std::string& line) {
       return line.starts_with("import ") ? 0 : line.starts_with("from ") ? 1 : 2;
     };
-    std::stable_sort(imports.begin(), imports.end(), [&](const auto& a, const auto& b) {
+    std::stable_sort(imports.begin(), fixed, [&](const auto& a, const auto& b) {
       return rank(a) != rank(b) ? rank(a) < rank(b) : rank(a) < 2 && a < b;
     });
     lines.insert(lines.end(), imports.begin(), imports.end());

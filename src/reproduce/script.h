@@ -23,6 +23,7 @@ struct ScriptSubject {
   std::string backend, version;
   std::string explanation{};                 // the known other reading that explains it, if any
   std::optional<Expectation> expectation{};  // none: that there is an answer at all
+  bool has_file = true;                      // the model lies beside the script
 };
 
 struct Script {

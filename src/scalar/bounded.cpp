@@ -24,14 +24,33 @@ Bounded absorb(const Bounded& a, const Bounded& b, double value) {
   return {value, 0};
 }
 
-Bounded arithmetic(Operation function, double value, double propagated) {
-  const double error = propagated + rounding().error(function, std::fabs(value) + propagated);
-  return settle(value, kUp * error);
+// What the public functions of the same names do, in a format that is looked up once: they are
+// called for every element of every tensor.
+Bounded settle_in(const Rounding& format, double value, double error) {
+  const double size = std::fabs(value);
+  if (format.flushes_subnormals && size - error < format.smallest_normal) {
+    error = std::max(error, size);
+  }
+  // Not the negation: NaN must end here too.
+  if (!(size + error <= format.largest)) return Bounded::anything(value);
+  return {value, error};
+}
+
+Bounded flushed_in(const Rounding& format, Bounded x) {
+  if (!format.flushes_subnormals || !is_plain(x)) return x;
+  const double size = std::fabs(x.value);
+  if (size - x.error < format.smallest_normal) x.error = std::max(x.error, size);
+  return x;
+}
+
+Bounded arithmetic(const Rounding& format, Operation function, double value, double propagated) {
+  const double error = propagated + format.error(function, std::fabs(value) + propagated);
+  return settle_in(format, value, kUp * error);
 }
 
 // Whether `value`, exact in double, is what every evaluation gives.
-bool stays_exact(Operation function, double value) {
-  return rounding().rounds_correctly(function) && rounding().holds(value);
+bool stays_exact(const Rounding& format, Operation function, double value) {
+  return format.rounds_correctly(function) && format.holds(value);
 }
 
 Bounded divide_by_zero(const Bounded& a, const Bounded& b) {
@@ -60,48 +79,35 @@ bool Bounded::contains(double x) const {
   return std::fabs(x - value) <= error;
 }
 
-Bounded settle(double value, double error) {
-  const Rounding& format = rounding();
-  const double size = std::fabs(value);
-  if (format.flushes_subnormals && size - error < format.smallest_normal) {
-    error = std::max(error, size);
-  }
-  // Not the negation: NaN must end here too.
-  if (!(size + error <= format.largest)) return Bounded::anything(value);
-  return {value, error};
-}
+Bounded settle(double value, double error) { return settle_in(rounding(), value, error); }
 
 Bounded rounded(double x, double error) {
   if (!std::isfinite(x) || (error == 0 && rounding().holds(x))) return {x, 0};
-  return arithmetic(Operation::add, x, error);
+  return arithmetic(rounding(), Operation::add, x, error);
 }
 
-Bounded flushed(Bounded x) {
-  const Rounding& format = rounding();
-  if (!format.flushes_subnormals || !is_plain(x)) return x;
-  const double size = std::fabs(x.value);
-  if (size - x.error < format.smallest_normal) x.error = std::max(x.error, size);
-  return x;
-}
+Bounded flushed(Bounded x) { return flushed_in(rounding(), x); }
 
 Bounded operator+(Bounded a, Bounded b) {
-  a = flushed(a);
-  b = flushed(b);
+  const Rounding& format = rounding();
+  a = flushed_in(format, a);
+  b = flushed_in(format, b);
   const double value = a.value + b.value;
   if (!is_plain(a) || !is_plain(b)) return absorb(a, b, value);
   const double propagated = a.error + b.error;
-  if (propagated == 0 && stays_exact(Operation::add, value) &&
+  if (propagated == 0 && stays_exact(format, Operation::add, value) &&
       sum_residual(a.value, b.value, value) == 0) {
     return {value, 0};
   }
-  return arithmetic(Operation::add, value, kUp * propagated);
+  return arithmetic(format, Operation::add, value, kUp * propagated);
 }
 
 Bounded operator-(Bounded a, Bounded b) { return a + -b; }
 
 Bounded operator*(Bounded a, Bounded b) {
-  a = flushed(a);
-  b = flushed(b);
+  const Rounding& format = rounding();
+  a = flushed_in(format, a);
+  b = flushed_in(format, b);
   const double value = a.value * b.value;
   if (!is_plain(a) || !is_plain(b)) {
     const bool unsure = (is_plain(a) && !a.is_exact() && may_be_zero(a)) ||
@@ -113,18 +119,19 @@ Bounded operator*(Bounded a, Bounded b) {
     const bool sure = a.is_exact() && b.is_exact();
     return {value, sure ? 0 : kSmallestDouble};
   }
-  if (a.is_exact() && b.is_exact() && stays_exact(Operation::multiply, value) &&
+  if (a.is_exact() && b.is_exact() && stays_exact(format, Operation::multiply, value) &&
       product_is_exact(a.value, b.value, value)) {
     return {value, 0};
   }
   const double propagated =
       std::fabs(a.value) * b.error + std::fabs(b.value) * a.error + a.error * b.error;
-  return arithmetic(Operation::multiply, value, kUp * propagated);
+  return arithmetic(format, Operation::multiply, value, kUp * propagated);
 }
 
 Bounded operator/(Bounded a, Bounded b) {
-  a = flushed(a);
-  b = flushed(b);
+  const Rounding& format = rounding();
+  a = flushed_in(format, a);
+  b = flushed_in(format, b);
   const double value = a.value / b.value;
   const bool nan = is_exact_nan(a) || is_exact_nan(b);
   if (nan || a.is_anything() || b.is_anything()) return absorb(a, b, value);
@@ -135,7 +142,7 @@ Bounded operator/(Bounded a, Bounded b) {
     return {value, sure ? 0 : kSmallestDouble};
   }
   if (is_exact_zero(a)) return {value, 0};
-  if (a.is_exact() && b.is_exact() && stays_exact(Operation::divide, value) &&
+  if (a.is_exact() && b.is_exact() && stays_exact(format, Operation::divide, value) &&
       quotient_is_exact(a.value, b.value, value)) {
     return {value, 0};
   }
@@ -143,7 +150,7 @@ Bounded operator/(Bounded a, Bounded b) {
   // In this order nothing underflows that matters, but perhaps the value itself.
   const double size = kUp * std::fabs(value) + kSmallestDouble;
   const double propagated = a.error / nearest + size * (b.error / nearest);
-  return arithmetic(Operation::divide, value, kUp * propagated);
+  return arithmetic(format, Operation::divide, value, kUp * propagated);
 }
 
 Bounded hull(Bounded a, Bounded b) {

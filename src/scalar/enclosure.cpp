@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <numbers>
+#include <optional>
 
 #include "scalar/outward.h"
 #include "scalar/vocabulary.h"
@@ -119,9 +120,15 @@ constexpr std::array kDefinitions = {
 constexpr Definition kUnknown{
     .function = Operation::add, .value = [](double) { return kNaN; }, .shape = Shape::unknown};
 
+constexpr auto kByFunction = [] {
+  std::array<Definition, kOperationCount> table;
+  table.fill(kUnknown);
+  for (const Definition& one : kDefinitions) table[static_cast<std::size_t>(one.function)] = one;
+  return table;
+}();
+
 const Definition& definition(Operation function) {
-  const auto* found = std::ranges::find(kDefinitions, function, &Definition::function);
-  return found == kDefinitions.end() ? kUnknown : *found;
+  return kByFunction[static_cast<std::size_t>(function)];
 }
 
 // Results that are exact: limits at infinity that are whole numbers (exp 0, tanh 1), poles, and
@@ -131,15 +138,17 @@ bool is_exact(const Definition& f, double x, double y) {
   return std::isinf(y) ? !f.overflows : y == 0 && x > -700;
 }
 
-double end_below(const Definition& f, double x) {
-  const double y = f.value(x + 0.0);  // −0 is 0 here
+double low_end(const Definition& f, double x, double y) {
   return std::max(f.lowest, is_exact(f, x, y) ? y : below(y));
 }
 
-double end_above(const Definition& f, double x) {
-  const double y = f.value(x + 0.0);
+double high_end(const Definition& f, double x, double y) {
   return std::min(f.highest, is_exact(f, x, y) ? y : above(y));
 }
+
+// −0 is 0 here.
+double end_below(const Definition& f, double x) { return low_end(f, x, f.value(x + 0.0)); }
+double end_above(const Definition& f, double x) { return high_end(f, x, f.value(x + 0.0)); }
 
 Interval absolute(const Interval& x) {
   const double near = x.low > 0 ? x.low : x.high < 0 ? -x.high : 0;
@@ -204,6 +213,13 @@ double below(double y) {
 double above(double y) { return -below(-y); }
 
 double value_of(Operation function, double x) { return definition(function).value(x); }
+
+std::optional<Interval> image_of_point(Operation function, double x, double y) {
+  const Definition& f = definition(function);
+  const bool monotonic = f.shape == Shape::rising || f.shape == Shape::falling;
+  if (!monotonic || x == 0 || !(x >= f.first && x <= f.last)) return std::nullopt;
+  return Interval{low_end(f, x, y), high_end(f, x, y), false};
+}
 
 Interval range_of(Operation function) {
   const Definition& f = definition(function);

@@ -4,6 +4,8 @@
 // both start from here. `nan` is set where the operand may be NaN or outside of the domain.
 #pragma once
 
+#include <optional>
+
 #include "scalar/interval.h"
 
 namespace assay::enclosure {
@@ -12,6 +14,9 @@ namespace assay::enclosure {
 // results are among however it is evaluated (no honest sine exceeds 1).
 double value_of(Operation function, double x);
 Interval image(Operation function, const Interval& x);
+// The image of one x other than 0, where value_of gave y: nothing is computed twice. None where
+// it takes more than y.
+std::optional<Interval> image_of_point(Operation function, double x, double y);
 Interval range_of(Operation function);
 
 Interval pow(const Interval& a, const Interval& b);

@@ -20,18 +20,23 @@ double reach(double value, const Interval& image) {
 // A function whose exact results lie in `image`, and which gives `value` in double.
 Bounded measured(Operation function, double value, const Interval& image) {
   if (image.nan) return image.has_number() ? Bounded::anything(value) : Bounded{kNaN, 0};
+  const Rounding& format = rounding();
   const bool known = image.low == image.high && image.low == value;
   const auto index = static_cast<std::size_t>(function);
-  if (known && (std::isinf(value) || rounding().functions[index].absolute == 0)) return {value, 0};
+  if (known && (std::isinf(value) || format.functions[index].absolute == 0)) return {value, 0};
   const double off = reach(value, image);
-  const double error = off + rounding().error(function, std::fabs(value) + off);
+  const double error = off + format.error(function, std::fabs(value) + off);
   return settle(value, kUp * error);
 }
 
 Bounded unary(Operation function, const Bounded& operand) {
   const Bounded x = flushed(operand);
-  return measured(function, enclosure::value_of(function, x.value),
-                  enclosure::image(function, enclose(x)));
+  const double value = enclosure::value_of(function, x.value);
+  if (x.is_exact()) {
+    const auto image = enclosure::image_of_point(function, x.value, value);
+    if (image) return measured(function, value, *image);
+  }
+  return measured(function, value, enclosure::image(function, enclose(x)));
 }
 
 // Whether results that lie apart are one decision, to be taken as the value says.

@@ -1,5 +1,7 @@
 #include "semantics/composed_cache.h"
 
+#include <utility>
+
 namespace assay {
 namespace {
 
@@ -42,17 +44,11 @@ class KeyWriter {
   std::string& key_;
 };
 
-}  // namespace
-
-ComposedCache& ComposedCache::of_this_thread() {
-  thread_local ComposedCache cache;
-  return cache;
-}
-
-std::string ComposedCache::key(const PlannedNode& node, Reading reading,
-                               std::span<const Value> inputs) {
-  std::string key;
-  key.reserve(512);
+// False where an attribute or an input is of a kind that no key can tell.
+bool write_key(const PlannedNode& node, Reading reading, std::span<const Value> inputs,
+               std::string& key) {
+  constexpr std::size_t kUsual = 512;
+  key.reserve(kUsual);
   KeyWriter writer(key);
   writer.text(node.node.domain);
   writer.text(node.node.op);
@@ -61,27 +57,48 @@ std::string ComposedCache::key(const PlannedNode& node, Reading reading,
   writer.number(static_cast<std::int64_t>(node.node.attributes.size()));
   for (const Attribute& attribute : node.node.attributes) {
     writer.text(attribute.name);
-    if (!writer.attribute(attribute.value)) return "";
+    if (!writer.attribute(attribute.value)) return false;
   }
   for (const std::string& output : node.node.outputs) key += output.empty() ? '-' : '+';
   for (const Value& input : inputs) {
     key += input.present() ? 'x' : '-';
     if (!input.present()) continue;
-    if (!input.is_tensor()) return "";
+    if (!input.is_tensor()) return false;
     key += input.exact() ? 'e' : 'r';
     writer.number(static_cast<std::int64_t>(input.type()));
     writer.numbers(input.shape());
   }
-  return key;
+  return true;
 }
 
-std::shared_ptr<ComposedGraph> ComposedCache::find(const std::string& key) const {
+}  // namespace
+
+ComposedCache& ComposedCache::of_this_thread() {
+  thread_local ComposedCache cache;
+  return cache;
+}
+
+ComposedKey::ComposedKey(const PlannedNode& node, Reading reading, std::span<const Value> inputs) {
+  if (write_key(node, reading, inputs, text)) {
+    hash = std::hash<std::string>()(text);
+  } else {
+    text.clear();
+  }
+}
+
+std::shared_ptr<ComposedGraph> ComposedCache::find(const ComposedKey& key) const {
   const auto found = graphs_.find(key);
   return found == graphs_.end() ? nullptr : found->second;
 }
 
-void ComposedCache::keep(std::string key, ComposedGraph graph) {
+bool ComposedCache::comes_again(const ComposedKey& key) {
+  passed_.resize(kMostGraphs);
+  return std::exchange(passed_[key.hash % kMostGraphs], key.hash) == key.hash;
+}
+
+void ComposedCache::keep(ComposedKey key, ComposedGraph graph) {
   if (graphs_.size() >= kMostGraphs) graphs_.clear();
+  graph.memory->settle(*graph.plan);
   graphs_.insert_or_assign(std::move(key), std::make_shared<ComposedGraph>(std::move(graph)));
 }
 

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "semantics/run_memory.h"
 
@@ -16,19 +17,34 @@ struct ComposedGraph {
   std::unique_ptr<RunMemory> memory;
 };
 
+// What decides which graph a node stands for, and that it is legal; empty where it cannot be told.
+struct ComposedKey {
+  std::string text;
+  std::size_t hash = 0;
+
+  ComposedKey() = default;
+  ComposedKey(const PlannedNode& node, Reading reading, std::span<const Value> inputs);
+  bool empty() const { return text.empty(); }
+  bool operator==(const ComposedKey& other) const { return text == other.text; }
+};
+
 // One for each thread.
 class ComposedCache {
  public:
   static ComposedCache& of_this_thread();
-  // What decides which graph the node stands for, and that it is legal; "" where it cannot be told.
-  static std::string key(const PlannedNode& node, Reading reading, std::span<const Value> inputs);
 
   // Null if there is none. The caller keeps it alive while it runs.
-  std::shared_ptr<ComposedGraph> find(const std::string& key) const;
-  void keep(std::string key, ComposedGraph graph);
+  std::shared_ptr<ComposedGraph> find(const ComposedKey& key) const;
+  // Whether the graph of this key is worth keeping: most come once and would only take memory.
+  bool comes_again(const ComposedKey& key);
+  void keep(ComposedKey key, ComposedGraph graph);
 
  private:
-  std::unordered_map<std::string, std::shared_ptr<ComposedGraph>> graphs_;
+  struct Hash {
+    std::size_t operator()(const ComposedKey& key) const { return key.hash; }
+  };
+  std::unordered_map<ComposedKey, std::shared_ptr<ComposedGraph>, Hash> graphs_;
+  std::vector<std::size_t> passed_;  // hashes of keys that came once, each in its only place
 };
 
 }  // namespace assay

@@ -1,11 +1,12 @@
 #include "semantics/import_tensorflow.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "graph/order.h"
 #include "layers/tensorflow/functions.h"
 #include "layers/tensorflow/translate.h"
-#include "semantics/infer_types.h"
+#include "semantics/growing_types.h"
 
 namespace assay {
 namespace {
@@ -14,6 +15,32 @@ using tensorflow::KnownValues;
 using tensorflow::Translation;
 
 constexpr int kMostRounds = 8;
+
+// Values of the main graph as it grows, and those inside of loops as the round before left them.
+class KnownSoFar : public KnownValues {
+ public:
+  const Known* find(const Graph& so_far, const std::string& name) override {
+    types_->follow(so_far);
+    if (const Known* known = types_->find(name)) return known;
+    const auto inside = inside_.find(name);
+    return inside == inside_.end() ? nullptr : &inside->second;
+  }
+
+  ModelTypes take(const Graph& graph) { return types_->take(graph); }
+
+  void next_round(ModelTypes types) {
+    types_ = std::make_unique<GrowingTypes>(tensorflow::translated_opsets());
+    inside_.clear();
+    for (NamedValueType& value : types.values) {
+      inside_.emplace(std::move(value.name), std::move(value.known));
+    }
+  }
+
+ private:
+  std::unique_ptr<GrowingTypes> types_ =
+      std::make_unique<GrowingTypes>(tensorflow::translated_opsets());
+  std::unordered_map<std::string, Known> inside_;
+};
 
 void set_output_types(Model& model, const ModelTypes& types) {
   std::vector<NamedType>& outputs = model.graph.outputs;
@@ -32,21 +59,21 @@ void set_output_types(Model& model, const ModelTypes& types) {
 
 }  // namespace
 
-Model import_tensorflow(tensorflow::GraphDef file) {
+TypedModel import_tensorflow(tensorflow::GraphDef file) {
   const tensorflow::GraphDef graph = tensorflow::with_functions_inside(std::move(file));
-  Translation result = translate(graph, {});
-  if (!check_structure(result.model).empty()) return std::move(result.model);
-  ModelTypes types = infer_types(result.model);
-  for (int round = 1; round < kMostRounds; ++round) {
-    KnownValues known;
-    for (NamedValueType& value : types.values) known[value.name] = std::move(value.known);
+  KnownSoFar known;
+  Translation result = translate(graph, known);
+  if (!check_structure(result.model).empty()) return {std::move(result.model), nullptr};
+  ModelTypes types = known.take(result.model.graph);
+  for (int round = 1; result.loops && round < kMostRounds; ++round) {
     const std::size_t before = result.unresolved;
+    known.next_round(std::move(types));
     result = translate(graph, known);
-    types = infer_types(result.model);
+    types = known.take(result.model.graph);
     if (result.unresolved == 0 || result.unresolved == before) break;
   }
   set_output_types(result.model, types);
-  return std::move(result.model);
+  return {std::move(result.model), std::make_shared<const ModelTypes>(std::move(types))};
 }
 
 }  // namespace assay

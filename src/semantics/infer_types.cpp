@@ -7,6 +7,8 @@
 
 #include "graph/names.h"
 #include "semantics/fold.h"
+#include "semantics/growing_plan.h"
+#include "semantics/growing_types.h"
 #include "semantics/merge_types.h"
 #include "semantics/sample_types.h"
 
@@ -21,6 +23,7 @@ struct TypeScope {
   const TypeScope* outer = nullptr;
   std::vector<Known> slots{};
   std::vector<const ValueType*> declared{};  // by slot; null: nothing is said
+  bool grows = false;                        // its values are told at the end
 
   const Known& at(const SlotRef& ref) const {
     static const Known kAbsent;
@@ -50,6 +53,8 @@ class TypeWalk : public SubgraphTypes {
   std::vector<Known> walk(const Plan& plan, std::span<const Known> inputs, const TypeScope* outer,
                           std::string path, Log& log);
   std::vector<ValueType> infer(const Graph& body, std::span<const ValueType> inputs) override;
+  void define_outer(TypeScope& scope, int slot, Known known, Log& log);
+  void judge(const PlannedNode& node, TypeScope& scope, Log& log);
 
  private:
   // A node whose entry is being asked, and what it asked of its bodies.
@@ -61,7 +66,6 @@ class TypeWalk : public SubgraphTypes {
 
   void enter(TypeScope& scope, std::span<const Known> inputs, Log& log);
   void define(TypeScope& scope, int slot, Known known, NodeRemarks& remarks, Log& log);
-  void judge(const PlannedNode& node, TypeScope& scope, Log& log);
   std::vector<Known> outputs_of(const PlannedNode& node, const std::vector<Known>& inputs,
                                 const TypeScope& scope, NodeRemarks& remarks, Log& log);
   std::vector<Known> ask_entry(const PlannedNode& node, const Site& site, const TypeScope& scope,
@@ -80,6 +84,10 @@ class TypeWalk : public SubgraphTypes {
 
 bool worth_saying(const NodeRemarks& remarks) {
   return !remarks.violations.empty() || !remarks.undecided.empty() || remarks.unknown;
+}
+
+Known known_constant(const Tensor& tensor) {
+  return {true, ValueType::tensor(tensor.type(), to_dims(tensor.shape())), tensor, {}};
 }
 
 std::vector<Known> TypeWalk::walk(const Plan& plan, std::span<const Known> inputs,
@@ -102,11 +110,7 @@ void TypeWalk::enter(TypeScope& scope, std::span<const Known> inputs, Log& log) 
   }
   std::set<int> constants;
   for (const auto& [slot, tensor] : plan.constants) {
-    Known known{true, ValueType::tensor(tensor.type(), to_dims(tensor.shape())), tensor, {}};
-    NodeRemarks remarks{
-        scope.path + printable(plan.names[static_cast<std::size_t>(slot)]), "", "", {}, {}};
-    define(scope, slot, std::move(known), remarks, log);
-    if (worth_saying(remarks)) log.remarks.push_back(std::move(remarks));
+    define_outer(scope, slot, known_constant(tensor), log);
     constants.insert(slot);
   }
   for (std::size_t i = 0; i < plan.inputs.size(); ++i) {
@@ -115,11 +119,7 @@ void TypeWalk::enter(TypeScope& scope, std::span<const Known> inputs, Log& log) 
     Known known;
     if (i < inputs.size()) known = inputs[i];
     if (i < inputs.size() && !known.present) continue;  // an optional input that is not given
-    known.present = true;
-    NodeRemarks remarks{
-        scope.path + printable(plan.names[static_cast<std::size_t>(slot)]), "", "", {}, {}};
-    define(scope, slot, std::move(known), remarks, log);
-    if (worth_saying(remarks)) log.remarks.push_back(std::move(remarks));
+    define_outer(scope, slot, std::move(known), log);
   }
   // Sparse initialisers, and names that nothing defines: what is declared is all that is known.
   std::set<int> made(plan.inputs.begin(), plan.inputs.end());
@@ -131,6 +131,14 @@ void TypeWalk::enter(TypeScope& scope, std::span<const Known> inputs, Log& log) 
   }
 }
 
+// An input or an initialiser.
+void TypeWalk::define_outer(TypeScope& scope, int slot, Known known, Log& log) {
+  NodeRemarks remarks{
+      scope.path + printable(scope.plan.names[static_cast<std::size_t>(slot)]), "", "", {}, {}};
+  define(scope, slot, std::move(known), remarks, log);
+  if (worth_saying(remarks)) log.remarks.push_back(std::move(remarks));
+}
+
 void TypeWalk::define(TypeScope& scope, int slot, Known known, NodeRemarks& remarks, Log& log) {
   const auto place = static_cast<std::size_t>(slot);
   const std::string& name = scope.plan.names[place];
@@ -140,7 +148,9 @@ void TypeWalk::define(TypeScope& scope, int slot, Known known, NodeRemarks& rema
     if (contradiction) remarks.violations.push_back(*std::move(contradiction));
   }
   known.present = true;
-  if (options_.keep_values && silent_ == 0) log.values.push_back({scope.path + name, known});
+  if (options_.keep_values && silent_ == 0 && !scope.grows) {
+    log.values.push_back({scope.path + name, known});
+  }
   scope.slots[place] = std::move(known);
 }
 
@@ -307,6 +317,10 @@ std::vector<Known> TypeWalk::composed(const PlannedNode& node, const Site& site)
   return result;
 }
 
+NodeRemarks failed_inference(const EvaluationError& failure) {
+  return {"", "", "", {{"Graph Error", failure.rule(), "", "", kRankBadness, failure.what()}}, {}};
+}
+
 std::vector<Known> main_inputs(const Model& model, const TypeOptions& options) {
   std::vector<Known> inputs;
   for (const NamedType& input : model.graph.inputs) {
@@ -328,11 +342,98 @@ ModelTypes infer_types(const Model& model, const TypeOptions& options) {
     const std::unique_ptr<Plan> plan = make_plan(model.graph, {&model.opsets, &model, true});
     result.outputs = TypeWalk(options).walk(*plan, main_inputs(model, options), nullptr, "", log);
   } catch (const EvaluationError& failure) {  // too deep, or too many nodes
-    log.remarks.push_back(
-        {"", "", "", {{"Graph Error", failure.rule(), "", "", kRankBadness, failure.what()}}, {}});
+    log.remarks.push_back(failed_inference(failure));
   }
   result.values = std::move(log.values);
   result.remarks = std::move(log.remarks);
+  return result;
+}
+
+struct GrowingTypes::Parts {
+  explicit Parts(const std::map<std::string, std::int64_t>& all)
+      : opsets(all), plan({&opsets, nullptr, true}), walk(options), scope{plan.plan(), ""} {
+    scope.grows = true;
+  }
+
+  std::map<std::string, std::int64_t> opsets;
+  TypeOptions options;
+  GrowingPlan plan;
+  TypeWalk walk;
+  TypeScope scope;
+  Log log;
+  std::size_t inputs = 0, initializers = 0, nodes = 0;  // that were looked at
+  bool failed = false;
+
+  // A slot for what may have a type in the file.
+  void define(const std::string& name, Known known, const ValueType* declared) {
+    const int slot = plan.define(name);
+    scope.slots.resize(plan.plan().names.size());
+    scope.declared.resize(scope.slots.size());
+    scope.declared[static_cast<std::size_t>(slot)] = declared;
+    walk.define_outer(scope, slot, std::move(known), log);
+    scope.declared[static_cast<std::size_t>(slot)] = nullptr;  // the graph moves when it grows
+  }
+
+  void add(const Node& node) {
+    const std::size_t before = scope.slots.size();
+    const PlannedNode planned = plan.add(node);
+    scope.slots.resize(plan.plan().names.size());
+    scope.declared.resize(scope.slots.size());
+    for (const SlotRef& input : planned.inputs) {
+      if (input.slot >= static_cast<int>(before)) {
+        scope.slots[static_cast<std::size_t>(input.slot)].present = true;
+      }
+    }
+    walk.judge(planned, scope, log);
+  }
+};
+
+GrowingTypes::GrowingTypes(const std::map<std::string, std::int64_t>& opsets)
+    : parts_(std::make_unique<Parts>(opsets)) {}
+GrowingTypes::~GrowingTypes() = default;
+
+void GrowingTypes::follow(const Graph& graph) {
+  Parts& parts = *parts_;
+  for (; parts.initializers < graph.initializers.size(); ++parts.initializers) {
+    const NamedTensor& one = graph.initializers[parts.initializers];
+    parts.define(one.name, known_constant(one.tensor), nullptr);
+  }
+  for (; parts.inputs < graph.inputs.size(); ++parts.inputs) {
+    const NamedType& input = graph.inputs[parts.inputs];
+    const int slot = parts.plan.slot(input.name);
+    Known known{true, {}, {}, {}};
+    if (slot >= 0) known = parts.scope.slots[static_cast<std::size_t>(slot)];
+    parts.define(input.name, std::move(known), &input.type);
+  }
+  try {
+    while (parts.nodes < graph.nodes.size() && !parts.failed) {
+      parts.add(graph.nodes[parts.nodes++]);
+    }
+  } catch (const EvaluationError& failure) {  // too deep, or too many nodes
+    parts.failed = true;
+    parts.log.remarks.push_back(failed_inference(failure));
+  }
+}
+
+const Known* GrowingTypes::find(const std::string& name) const {
+  const int slot = parts_->plan.slot(name);
+  return slot < 0 ? nullptr : &parts_->scope.slots[static_cast<std::size_t>(slot)];
+}
+
+ModelTypes GrowingTypes::take(const Graph& graph) {
+  follow(graph);
+  Parts& parts = *parts_;
+  ModelTypes result;
+  for (const NamedType& output : graph.outputs) {
+    const Known* known = find(output.name);
+    result.outputs.push_back(known ? *known : Known{});
+  }
+  const std::vector<std::string>& names = parts.plan.plan().names;
+  for (std::size_t slot = 0; slot < parts.scope.slots.size(); ++slot) {
+    result.values.push_back({names[slot], std::move(parts.scope.slots[slot])});
+  }
+  std::move(parts.log.values.begin(), parts.log.values.end(), std::back_inserter(result.values));
+  result.remarks = std::move(parts.log.remarks);
   return result;
 }
 

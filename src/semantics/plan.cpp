@@ -1,6 +1,10 @@
 #include "semantics/plan.h"
 
+#include <algorithm>
+#include <cstring>
+#include <forward_list>
 #include <set>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 
@@ -8,7 +12,10 @@
 
 #include "graph/names.h"
 #include "graph/order.h"
+#include "ops/defaults.h"
 #include "semantics/bind.h"
+#include "semantics/growing_plan.h"
+#include "semantics/plan_composed.h"
 
 namespace assay {
 namespace {
@@ -16,43 +23,96 @@ namespace {
 // Functions that call functions a few times each unfold to any number of nodes.
 constexpr std::size_t kMostUnfolded = 200'000;
 
+// The slots of names, which others own unless it is told to. Most graphs have few, and comparing
+// these takes less time than hashing.
+class NameTable {
+ public:
+  explicit NameTable(bool owning = false) : owning_(owning) {}
+  void reserve(std::size_t count) { names_.reserve(count); }
+
+  // The name's slot; `slot`, which it is then given, if it has none.
+  int find_or_add(std::string_view name, int slot) {
+    if (const int known = find(name); known >= 0) return known;
+    if (owning_) name = owned_.emplace_front(name);
+    if (names_.size() == kMostCompared) {
+      for (const Named& one : names_) hashed_.emplace(one.name, one.slot);
+    }
+    if (names_.size() >= kMostCompared) hashed_.emplace(name, slot);
+    names_.push_back({start_of(name), name, slot});
+    return slot;
+  }
+
+  int find(std::string_view name) const {  // -1: none
+    if (!hashed_.empty()) {
+      const auto place = hashed_.find(name);
+      return place == hashed_.end() ? -1 : place->second;
+    }
+    const std::uint64_t start = start_of(name);
+    for (const Named& one : names_) {
+      if (one.start == start && one.name == name) return one.slot;
+    }
+    return -1;
+  }
+
+ private:
+  struct Named {
+    std::uint64_t start;  // of the name: what differs mostly differs here
+    std::string_view name;
+    int slot;
+  };
+  static std::uint64_t start_of(std::string_view name) {
+    std::uint64_t start = 0;
+    std::memcpy(&start, name.data(), std::min(name.size(), sizeof start));
+    return start;
+  }
+
+  static constexpr std::size_t kMostCompared = 32;
+  std::vector<Named> names_;
+  std::unordered_map<std::string_view, int> hashed_;  // all of them, once there are many
+  bool owning_;
+  std::forward_list<std::string> owned_;
+};
+
 // Names of one scope and of the scopes around it.
 struct Scope {
   const Scope* outer = nullptr;
-  std::unordered_map<std::string, int> slots{};
+  NameTable slots{};
 
-  SlotRef find(const std::string& name) const {
+  SlotRef find(std::string_view name) const {
     int depth = 0;
     for (const Scope* scope = this; scope; scope = scope->outer, ++depth) {
-      if (const auto place = scope->slots.find(name); place != scope->slots.end()) {
-        return {depth, place->second};
-      }
+      if (const int slot = scope->slots.find(name); slot >= 0) return {depth, slot};
     }
     return {-1, -1};
   }
 };
 
+// `name` must outlive the scope.
 int define(Plan& plan, Scope& scope, const std::string& name) {
-  const auto [place, fresh] = scope.slots.emplace(name, static_cast<int>(plan.names.size()));
-  if (fresh) plan.names.push_back(name);
-  return place->second;
+  const int next = static_cast<int>(plan.names.size());
+  const int slot = scope.slots.find_or_add(name, next);
+  if (slot == next) plan.names.push_back(name);
+  return slot;
 }
 
 class Planner {
  public:
-  explicit Planner(const Imports& imports) : imports_(imports) {}
+  // The nodes of `own`, if given, are taken from it.
+  explicit Planner(const Imports& imports, Graph* own = nullptr) : imports_(imports), own_(own) {}
 
   std::unique_ptr<Plan> plan(const Graph& graph, const Scope* outer);
+  PlannedNode plan_node(Node node, std::size_t position, Plan& plan, Scope& scope);
 
  private:
   void define_constants(const Graph& graph, Plan& plan, Scope& scope) const;
   void declare(const Graph& graph, Plan& plan, const Scope& scope) const;
   SlotRef use(Plan& plan, Scope& scope, const std::string& name) const;
-  PlannedNode plan_node(const Node& node, std::size_t position, Plan& plan, Scope& scope);
+  void look_up(PlannedNode& node) const;
   void plan_subgraphs(PlannedNode& node, const Scope& scope);
   std::shared_ptr<const Plan> plan_function(const Function& function, const Node& call);
 
   Imports imports_;
+  Graph* own_;
   int depth_ = 0;
   std::size_t node_count_ = 0, plan_count_ = 0, unfolded_ = 0;
   bool in_function_ = false;
@@ -90,6 +150,7 @@ void mark_deaths(Plan& plan) {
   }
   for (std::size_t i = plan.nodes.size(); i-- > 0;) {
     PlannedNode& node = plan.nodes[i];
+    node.dying.reserve(node.inputs.size());
     std::set<int> captured;
     for (const PlannedSubgraph& inner : node.subgraphs) collect_captures(*inner.plan, 1, captured);
     for (int slot : captured) {
@@ -119,13 +180,20 @@ std::unique_ptr<Plan> Planner::plan(const Graph& graph, const Scope* outer) {
   auto plan = std::make_unique<Plan>();
   plan->id = plan_count_++;
   Scope scope{outer};
+  const std::size_t names =
+      graph.initializers.size() + graph.inputs.size() + graph.nodes.size() + graph.outputs.size();
+  plan->names.reserve(names);
+  scope.slots.reserve(names);
+  plan->inputs.reserve(graph.inputs.size());
+  plan->outputs.reserve(graph.outputs.size());
   define_constants(graph, *plan, scope);
   for (const NamedType& input : graph.inputs) {
     plan->inputs.push_back(input.name.empty() ? -1 : define(*plan, scope, input.name));
   }
   plan->nodes.reserve(graph.nodes.size());
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
-    plan->nodes.push_back(plan_node(graph.nodes[i], i, *plan, scope));
+    Node node = &graph == own_ ? std::move(own_->nodes[i]) : graph.nodes[i];
+    plan->nodes.push_back(plan_node(std::move(node), i, *plan, scope));
   }
   for (const NamedType& output : graph.outputs) {
     plan->outputs.push_back(use(*plan, scope, output.name));
@@ -139,6 +207,7 @@ std::unique_ptr<Plan> Planner::plan(const Graph& graph, const Scope* outer) {
 }
 
 void Planner::define_constants(const Graph& graph, Plan& plan, Scope& scope) const {
+  plan.constants.reserve(graph.initializers.size());
   for (const NamedTensor& initializer : graph.initializers) {
     plan.constants.emplace_back(define(plan, scope, initializer.name), initializer.tensor);
   }
@@ -150,8 +219,7 @@ void Planner::define_constants(const Graph& graph, Plan& plan, Scope& scope) con
 
 void Planner::declare(const Graph& graph, Plan& plan, const Scope& scope) const {
   const auto note = [&](const std::string& name, const ValueType& type) {
-    const auto place = scope.slots.find(name);
-    plan.declared.emplace_back(place == scope.slots.end() ? -1 : place->second, type);
+    plan.declared.emplace_back(scope.slots.find(name), type);
   };
   for (const NamedType& input : graph.inputs) note(input.name, input.type);
   for (const NamedType& value : graph.value_info) note(value.name, value.type);
@@ -169,7 +237,9 @@ SlotRef Planner::use(Plan& plan, Scope& scope, const std::string& name) const {
   throw EvaluationError("Graph.undefined", fmt::format("{} is not defined", in_quotes(name)));
 }
 
-PlannedNode Planner::plan_node(const Node& node, std::size_t position, Plan& plan, Scope& scope) {
+// The names in scope are those in the lists of the planned node, which stay where they are when it
+// is moved.
+PlannedNode Planner::plan_node(Node node, std::size_t position, Plan& plan, Scope& scope) {
   if (in_function_ && ++unfolded_ > kMostUnfolded) {
     throw EvaluationError("Graph.size",
                           fmt::format("functions unfold to more than {} nodes", kMostUnfolded));
@@ -178,21 +248,28 @@ PlannedNode Planner::plan_node(const Node& node, std::size_t position, Plan& pla
   result.id = node_count_++;
   result.position = position;
   result.label = printable(display_name(node, position));
-  const auto opset = imports_.opsets->find(node.domain);
-  const std::int64_t imported = opset == imports_.opsets->end() ? 0 : opset->second;
+  result.node = std::move(node);
+  const Node& own = result.node;
   const Function* function =
-      imports_.model ? imports_.model->find_function(node.domain, node.op, node.overload) : nullptr;
-  if (!function) {
-    result.found = find_operator(node.domain, node.op, node.version ? node.version : imported);
-  }
-  result.node = result.found.schema ? complete(node, *result.found.schema) : node;
-  for (const std::string& input : node.inputs) result.inputs.push_back(use(plan, scope, input));
+      imports_.model ? imports_.model->find_function(own.domain, own.op, own.overload) : nullptr;
+  if (!function) look_up(result);
+  result.inputs.reserve(own.inputs.size());
+  for (const std::string& input : own.inputs) result.inputs.push_back(use(plan, scope, input));
   plan_subgraphs(result, scope);
-  if (function) result.function = plan_function(*function, node);
-  for (const std::string& output : node.outputs) {
+  if (function) result.function = plan_function(*function, own);
+  result.outputs.reserve(own.outputs.size());
+  for (const std::string& output : own.outputs) {
     result.outputs.push_back(output.empty() ? -1 : define(plan, scope, output));
   }
   return result;
+}
+
+void Planner::look_up(PlannedNode& planned) const {
+  Node& node = planned.node;
+  const auto opset = imports_.opsets->find(node.domain);
+  const std::int64_t imported = opset == imports_.opsets->end() ? 0 : opset->second;
+  planned.found = find_operator(node.domain, node.op, node.version ? node.version : imported);
+  if (planned.found.schema) fill_defaults(node, *planned.found.schema);
 }
 
 void Planner::plan_subgraphs(PlannedNode& node, const Scope& scope) {
@@ -242,6 +319,29 @@ const std::map<std::string, std::int64_t>& newest_opsets() {
 
 std::unique_ptr<Plan> make_plan(const Graph& graph, const Imports& imports) {
   return Planner(imports).plan(graph, nullptr);
+}
+
+std::unique_ptr<Plan> plan_composed(Graph graph) {
+  return Planner({&newest_opsets()}, &graph).plan(graph, nullptr);
+}
+
+struct GrowingPlan::Parts {
+  Planner planner;
+  Scope scope{nullptr, NameTable(true)};
+};
+
+GrowingPlan::GrowingPlan(const Imports& imports)
+    : parts_(std::make_unique<Parts>(Parts{Planner(imports)})) {}
+GrowingPlan::~GrowingPlan() = default;
+
+int GrowingPlan::slot(const std::string& name) const { return parts_->scope.slots.find(name); }
+
+int GrowingPlan::define(const std::string& name) {
+  return assay::define(plan_, parts_->scope, name);
+}
+
+PlannedNode GrowingPlan::add(const Node& node) {
+  return parts_->planner.plan_node(node, count_++, plan_, parts_->scope);
 }
 
 void for_each_node(const Plan& plan, const std::string& path,

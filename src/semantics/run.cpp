@@ -6,6 +6,8 @@
 
 #include "patterns/recorded.h"
 #include "semantics/composed_cache.h"
+#include "semantics/plan_composed.h"
+#include "semantics/sufficiency.h"
 
 namespace assay {
 namespace {
@@ -29,11 +31,21 @@ bool has_unknown(std::span<const Value> values) {
                      [](const Value& value) { return value.kind() == Value::Kind::unknown; });
 }
 
+void set_type(const Value& value, ValueType& type) {
+  if (!value.is_tensor()) {
+    type = value.value_type();
+    return;
+  }
+  type.kind = ValueType::Kind::tensor;
+  type.element = value.type();
+  type.dims.emplace(value.shape().begin(), value.shape().end());
+}
+
 void set_site(Site& site, std::span<const Value> inputs) {
   site.inputs.resize(inputs.size());
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     site.inputs[i].present = inputs[i].present();
-    if (inputs[i].present()) site.inputs[i].type = inputs[i].value_type();
+    if (inputs[i].present()) set_type(inputs[i], site.inputs[i].type);
   }
   site.values = inputs;
 }
@@ -52,6 +64,31 @@ void learn(const PlannedNode& node, NodeMemory& memory, std::span<const Value> i
     memory.types = std::move(infer.outputs);
   }
   memory.types.resize(node.node.outputs.size());
+}
+
+// Whether plain results may do. Those of long sums hardly ever do: nearly everybody adds up in
+// another order.
+bool may_be_plain(const PlannedNode& node, const Call& call) {
+  return sufficiency() && call.reading == Reading::bounded && node.subgraphs.empty() &&
+         node.found.entry->meaning.pattern != Pattern::contraction &&
+         std::all_of(call.inputs.begin(), call.inputs.end(), [](const Value& input) {
+           return !input.present() || (input.is_tensor() && input.exact());
+         });
+}
+
+// Whether the call is answered with plain results.
+bool plain_suffices(const PlannedNode& node, const std::string& path, const std::string& steps,
+                    Call& call) {
+  if (!may_be_plain(node, call)) return false;
+  const Sufficiency& asked = *sufficiency();
+  const SufficiencyScope nobody(nullptr);  // who is asked may evaluate on its own
+  call.reading = Reading::value;
+  node.found.entry->meaning.evaluate(call);
+  call.reading = Reading::bounded;
+  if (asked({node, path, steps, call.inputs, call.outputs, call.unknown})) return true;
+  call.outputs.assign(call.outputs.size(), Value());
+  call.unknown = false;
+  return false;
 }
 
 }  // namespace
@@ -74,6 +111,12 @@ std::vector<Value> fresh_slots(const Plan& plan) {
   std::vector<Value> slots(plan.names.size());
   for (const auto& [slot, tensor] : plan.constants) slots[static_cast<std::size_t>(slot)] = tensor;
   return slots;
+}
+
+// Whether the value belongs to this run: it is neither an initialiser nor of a scope around it.
+bool is_own(const Plan& plan, const SlotRef& ref) {
+  return ref.depth == 0 && ref.slot >= 0 &&
+         std::find(plan.kept.begin(), plan.kept.end(), ref.slot) != plan.kept.end();
 }
 
 // Whether an input stands in the place of an initialiser.
@@ -107,7 +150,11 @@ std::vector<Value> Run::run_in(const Plan& plan, std::span<const Value> inputs,
   }
   std::vector<Value> outputs;
   outputs.reserve(plan.outputs.size());
-  for (const SlotRef& output : plan.outputs) outputs.push_back(scope.at(output));
+  if (plan.outputs.size() == 1 && is_own(plan, plan.outputs.front())) {
+    outputs.push_back(std::move(scope.slots[static_cast<std::size_t>(plan.outputs.front().slot)]));
+  } else {
+    for (const SlotRef& output : plan.outputs) outputs.push_back(scope.at(output));
+  }
   if (!remember || overridden) return outputs;
   for (int slot : plan.kept) scope.slots[static_cast<std::size_t>(slot)] = Value();
   memory_->slots[plan.id] = std::move(scope.slots);
@@ -216,14 +263,14 @@ std::vector<Value> Run::run_entry(const PlannedNode& node, std::span<const Value
   RunMemory& memory = *memory_;
   if (remember && memory.nodes[node.id]) {
     NodeMemory& kept = *memory.nodes[node.id];
-    if (holds_for(kept, options_.reading, inputs)) {
+    if (memory.settled || holds_for(kept, options_.reading, inputs)) {
       kept.site.values = inputs;
       return perform(node, kept, inputs, unknown);
     }
     memory.nodes[node.id].reset();
   }
   const bool composed = node.found.entry->meaning.composition != nullptr;
-  std::string key = composed ? ComposedCache::key(node, options_.reading, inputs) : "";
+  ComposedKey key = composed ? ComposedKey(node, options_.reading, inputs) : ComposedKey();
   ComposedCache& cache = ComposedCache::of_this_thread();
   if (!key.empty()) {
     if (const auto kept = cache.find(key)) {
@@ -232,19 +279,19 @@ std::vector<Value> Run::run_entry(const PlannedNode& node, std::span<const Value
       return outputs;
     }
   }
-  auto fresh = std::make_unique<NodeMemory>(node);
-  learn(node, *fresh, inputs);
-  std::vector<Value> outputs = perform(node, *fresh, inputs, unknown);
-  if (!key.empty() && fresh->site.elements_read() == 0) {
-    cache.keep(std::move(key), {std::move(fresh->composed), std::move(fresh->inner)});
-    return outputs;
-  }
-  if (!remember) return outputs;
+  NodeMemory fresh(node);
   // Remembering costs; most nodes of most models are evaluated once.
-  if (memory.seen[node.id] != 0 && keep_inputs(*fresh, options_.reading, inputs)) {
-    memory.nodes[node.id] = std::move(fresh);
+  const bool seen = remember && std::exchange(memory.seen[node.id], 1) != 0;
+  fresh.lasting = seen || (!key.empty() && cache.comes_again(key));
+  learn(node, fresh, inputs);
+  std::vector<Value> outputs = perform(node, fresh, inputs, unknown);
+  if (!key.empty() && fresh.site.elements_read() == 0) {
+    if (fresh.lasting) {
+      cache.keep(std::move(key), {std::move(fresh.composed), std::move(fresh.inner)});
+    }
+  } else if (seen && keep_inputs(fresh, options_.reading, inputs)) {
+    memory.nodes[node.id] = std::make_unique<NodeMemory>(std::move(fresh));
   }
-  memory.seen[node.id] = 1;
   return outputs;
 }
 
@@ -260,7 +307,7 @@ std::vector<Value> Run::perform(const PlannedNode& node, NodeMemory& memory,
   call.outputs.resize(node.node.outputs.size());
   const bool stepwise = meaning.pattern == Pattern::prefix && options_.impose;
   const RecordedScope steps(stepwise ? find_recorded(node) : std::vector<const Tensor*>());
-  meaning.evaluate(call);
+  if (silent_ > 0 || !plain_suffices(node, path_, steps_, call)) meaning.evaluate(call);
   memory.types = std::move(call.types);
   *unknown = call.unknown;
   return std::move(call.outputs);
@@ -269,10 +316,12 @@ std::vector<Value> Run::perform(const PlannedNode& node, NodeMemory& memory,
 std::vector<Value> Run::run_composed(const PlannedNode& node, NodeMemory& memory,
                                      std::span<const Value> inputs) {
   if (!memory.composed) {
-    const Graph graph = compose(node.found.entry->meaning.composition, memory.site);
-    memory.composed = make_plan(graph, {&newest_opsets()});
-    memory.inner = std::make_unique<RunMemory>(*memory.composed);
-    memory.inner->expect_more();
+    memory.composed = plan_composed(compose(node.found.entry->meaning.composition, memory.site));
+    // A graph with others inside may run these many times.
+    const bool used = memory.lasting || memory.composed->plan_count > 1;
+    memory.inner =
+        used ? std::make_unique<RunMemory>(*memory.composed) : std::make_unique<RunMemory>();
+    if (memory.lasting) memory.inner->expect_more();
   }
   return run_silently(*memory.composed, *memory.inner, inputs);
 }

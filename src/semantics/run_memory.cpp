@@ -21,7 +21,32 @@ bool holds_for_input(const NodeMemory::Input& known, const Value& value) {
   return !known.elements.defined() || same_elements(known.elements, value.tensor());
 }
 
+// Whether what is remembered follows from the types of the inputs: no element of them was asked
+// for, apart from initialisers, and the types of the outputs were known beforehand.
+bool follows_from_types(const PlannedNode& node, const NodeMemory& memory, const Plan& plan) {
+  for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+    if ((memory.site.elements_read() >> std::min<std::size_t>(i, 63) & 1) == 0) continue;
+    const SlotRef& input = node.inputs[i];
+    const bool fixed = std::ranges::any_of(
+        plan.constants, [&](const auto& constant) { return constant.first == input.slot; });
+    if (input.depth > 0 || !fixed) return false;
+  }
+  return std::ranges::all_of(memory.types, [](const ValueType& type) {
+    return type.is_tensor() && type.dims && to_shape(*type.dims);
+  });
+}
+
 }  // namespace
+
+void RunMemory::settle(const Plan& plan) {
+  settled = plan.plan_count == 1 && std::ranges::all_of(plan.nodes, [&](const PlannedNode& node) {
+              const NodeMemory* memory = node.function ? nullptr : nodes[node.id].get();
+              return memory && memory->reading == Reading::value &&
+                     follows_from_types(node, *memory, plan);
+            });
+  if (!settled) return;
+  for (const auto& memory : nodes) memory->inputs = {};
+}
 
 bool holds_for(const NodeMemory& memory, Reading reading, std::span<const Value> inputs) {
   return memory.reading == reading && memory.inputs.size() == inputs.size() &&

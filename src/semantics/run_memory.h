@@ -30,6 +30,7 @@ struct NodeMemory {
   Site site;
   Reading reading{};
   std::vector<Input> inputs;
+  bool lasting = false;                  // it will be kept, and so is worth more to fill
   std::vector<ValueType> types;          // of the outputs
   std::unique_ptr<const Plan> composed;  // of an operator that is a graph of others
   std::unique_ptr<RunMemory> inner;      // of the composed plan
@@ -42,10 +43,14 @@ struct RunMemory {
 
   // For a plan that will be run again: its nodes are remembered from the first time on.
   void expect_more() { seen.assign(seen.size(), 1); }
+  // For a plan that has run and will do so only on inputs of the same types and shapes: whether
+  // these alone decide all that is remembered, so that nobody needs to ask again.
+  void settle(const Plan& plan);
 
   std::vector<std::unique_ptr<NodeMemory>> nodes;  // by id
   std::vector<char> seen;                          // by id; a node is remembered the second time
   std::vector<std::vector<Value>> slots;           // by plan: initialisers in place, else empty
+  bool settled = false;
 };
 
 // Whether what is remembered holds for these inputs.

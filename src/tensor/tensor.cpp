@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 #include <fmt/format.h>
 
@@ -157,6 +158,10 @@ bool identical(const Tensor& a, const Tensor& b) {
   if (a.type() != b.type() || a.shape() != b.shape()) return false;
   if (!a.defined()) return true;
   return visit_storage(a.type(), [&]<class T>(T*) {
+    if constexpr (std::is_trivially_copyable_v<T>) {
+      const std::size_t bytes = a.data<T>().size_bytes();
+      if (bytes == 0 || std::memcmp(a.raw(), b.raw(), bytes) == 0) return true;
+    }
     return std::ranges::equal(a.data<T>(), b.data<T>(),
                               [](const T& x, const T& y) { return same_element(x, y); });
   });

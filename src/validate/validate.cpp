@@ -8,8 +8,8 @@
 
 #include "graph/names.h"
 #include "graph/order.h"
-#include "semantics/infer_types.h"
 #include "validate/opsets.h"
+#include "validate/validate_typed.h"
 
 namespace assay {
 namespace {
@@ -79,8 +79,9 @@ Finding to_finding(const NodeRemarks& remarks, const Violation& violation) {
           violation.expected, violation.found, violation.badness, violation.message};
 }
 
-void add_structure(const Model& model, const Positions& positions, std::vector<Ordered>& findings) {
-  for (const StructureFinding& finding : check_structure(model)) {
+void add_structure(const std::vector<StructureFinding>& structure, const Positions& positions,
+                   std::vector<Ordered>& findings) {
+  for (const StructureFinding& finding : structure) {
     const Node* node = positions.node(finding.node);
     const bool at_end = finding.rule == "Graph.output" && finding.node.empty();
     findings.push_back({at_end ? kLast : positions.at(finding.node),
@@ -89,12 +90,8 @@ void add_structure(const Model& model, const Positions& positions, std::vector<O
   }
 }
 
-void add_remarks(const ModelTypes& types, const Positions& positions, ValidationResult& result,
-                 std::vector<Ordered>& findings) {
+void note_open(const ModelTypes& types, ValidationResult& result) {
   for (const NodeRemarks& remarks : types.remarks) {
-    for (const Violation& violation : remarks.violations) {
-      findings.push_back({positions.at(remarks.layer), to_finding(remarks, violation)});
-    }
     for (const Undecided& open : remarks.undecided) {
       result.undecided.push_back({remarks.layer, open.rule, open.needs});
     }
@@ -102,20 +99,37 @@ void add_remarks(const ModelTypes& types, const Positions& positions, Validation
   }
 }
 
+bool objects(const ModelTypes& types) {
+  return std::any_of(types.remarks.begin(), types.remarks.end(),
+                     [](const NodeRemarks& remarks) { return !remarks.violations.empty(); });
+}
+
 }  // namespace
 
 ValidationResult validate(const Model& model) {
+  TypeOptions options;
+  options.keep_values = false;
+  return validate(model, infer_types(model, options));
+}
+
+ValidationResult validate(const Model& model, const ModelTypes& types) {
   ValidationResult result;
+  note_open(types, result);
+  std::vector<Finding> imports = check_imports(model);
+  const std::vector<StructureFinding> structure = check_structure(model);
+  if (imports.empty() && structure.empty() && !objects(types)) return result;
   const Positions positions(model);
   std::vector<Ordered> findings;
-  for (Finding& finding : check_imports(model)) {
+  for (Finding& finding : imports) {
     const Order order = positions.at(finding.layer);
     findings.push_back({order, std::move(finding)});
   }
-  add_structure(model, positions, findings);
-  TypeOptions options;
-  options.keep_values = false;
-  add_remarks(infer_types(model, options), positions, result, findings);
+  add_structure(structure, positions, findings);
+  for (const NodeRemarks& remarks : types.remarks) {
+    for (const Violation& violation : remarks.violations) {
+      findings.push_back({positions.at(remarks.layer), to_finding(remarks, violation)});
+    }
+  }
   std::stable_sort(findings.begin(), findings.end(),
                    [](const Ordered& a, const Ordered& b) { return a.order < b.order; });
   for (Ordered& one : findings) result.findings.push_back(std::move(one.finding));

@@ -11,7 +11,7 @@
 
 #include <gtest/gtest.h>
 
-#include "backends/worker.h"
+#include "backends/backend.h"
 
 namespace assay {
 namespace {
@@ -135,6 +135,8 @@ TEST(Faults, EveryKindHasItsOutcomeAndTheNextRunIsRight) {
       const std::size_t count = fault == Fault::cuts_arena ? 50000 : 1 + random() % 5000;
       // A busy machine is no hang: only those that hang are given little time.
       const double seconds = expected(fault) == Outcome::hung ? 0.05 : 60;
+      // Half of the faults hit a run of the form that the last one had.
+      if (random() % 2 == 0) worker.get().run(job_of(Fault::none, count), {60, 0});
       const Answer answer = worker.get().run(job_of(fault, count), {seconds, kMostMemory});
       const bool late = fault == Fault::answers_twice && answer.ok();  // the second came later
       ASSERT_EQ(answer.outcome, late ? Outcome::ok : expected(fault))
@@ -148,6 +150,114 @@ TEST(Faults, EveryKindHasItsOutcomeAndTheNextRunIsRight) {
   }
   EXPECT_EQ(children(), 0U);
   EXPECT_EQ(open_files(), files);
+}
+
+// A backend of the faulty worker, by a file of its own.
+Result<std::unique_ptr<Backend>> open_faulty(const std::string& more, const WorkerLimits& limits) {
+  const fs::path folder = fs::path(testing::TempDir()) / "faulty-environments";
+  fs::create_directories(folder);
+  std::ofstream(folder / "faulty.toml") << "command = [\"" << ASSAY_FAULTY_WORKER << "\"]\n"
+                                        << more;
+  setenv("ASSAY_ENVIRONMENTS", folder.c_str(), 1);
+  BackendOptions options;
+  options.limits = limits;
+  Result<std::unique_ptr<Backend>> backend = open_backend("faulty", options);
+  unsetenv("ASSAY_ENVIRONMENTS");
+  return backend;
+}
+
+std::vector<NamedValues> feeds_of(std::size_t feeds, std::size_t count, std::size_t place,
+                                  Fault fault) {
+  std::vector<NamedValues> row;
+  for (std::size_t i = 0; i < feeds; ++i) {
+    row.push_back(job_of(i == place ? fault : Fault::none, count).inputs);
+  }
+  return row;
+}
+
+std::vector<Answer> run_row(Backend& backend, const std::vector<NamedValues>& feeds) {
+  std::vector<Answer> answers;
+  backend.run_each({{"", "model"}}, feeds, [&](Answer answer) {
+    answers.push_back(std::move(answer));
+    return true;
+  });
+  return answers;
+}
+
+// A second reply may come late, so that the next request finds it.
+bool may_be_late(Fault fault) { return fault == Fault::answers_twice; }
+
+void expect_only_one_fault(const std::vector<Answer>& answers, std::size_t place, Fault fault,
+                           std::size_t count) {
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    const Answer& answer = answers[i];
+    if (may_be_late(fault) && (i == place || i + 1 == answers.size())) continue;
+    ASSERT_EQ(answer.outcome, i == place ? expected(fault) : Outcome::ok)
+        << static_cast<int>(fault) << " at " << place << ", " << i << ": " << answer.message;
+    ASSERT_EQ(answer.signal, i == place ? expected_signal(fault) : 0) << answer.message;
+    ASSERT_TRUE(!answer.ok() || is_doubled(answer, count));
+  }
+}
+
+TEST(Faults, OneOfManyFeedsSpoilsNoOther) {
+  ASSERT_TRUE(Worker::start(faulty_worker(), {}));
+  const std::size_t files = open_files();
+  {
+    // Time enough for a busy machine, and a fault that hangs takes it twice.
+    const Result<std::unique_ptr<Backend>> backend =
+        open_faulty("shared_memory = true\n", {1, kMostMemory});
+    ASSERT_TRUE(backend) << backend.error().message;
+    std::mt19937 random(2);
+    const auto kinds = static_cast<int>(Fault::count);
+    for (int i = 0; i < std::max(kinds, faults_wanted() / 20); ++i) {
+      const auto fault = static_cast<Fault>(i % kinds);
+      const std::size_t feeds = 2 + random() % 30, place = random() % feeds;
+      const std::size_t count = 1100 + random() % 2000;  // enough for the arena
+      const auto answers = run_row(**backend, feeds_of(feeds, count, place, fault));
+      ASSERT_EQ(answers.size(), feeds);
+      expect_only_one_fault(answers, place, fault, count);
+      if (HasFatalFailure()) return;
+    }
+  }
+  EXPECT_EQ(children(), 0U);
+  EXPECT_EQ(open_files(), files);
+}
+
+TEST(Faults, ManyFeedsGoThroughThePipeWhereNothingIsShared) {
+  const Result<std::unique_ptr<Backend>> backend = open_faulty("", {60, 0});
+  ASSERT_TRUE(backend) << backend.error().message;
+  for (const std::size_t count : {1U, 1000U, 100000U}) {
+    const auto answers = run_row(**backend, feeds_of(40, count, 40, Fault::none));
+    ASSERT_EQ(answers.size(), 40U);
+    expect_only_one_fault(answers, 40, Fault::none, count);
+  }
+}
+
+TEST(Faults, WhoeverTakesTheAnswersCanStop) {
+  const Result<std::unique_ptr<Backend>> backend = open_faulty("shared_memory = true\n", {60, 0});
+  ASSERT_TRUE(backend) << backend.error().message;
+  std::size_t taken = 0;
+  (*backend)->run_each({{"", "model"}}, feeds_of(20, 10, 7, Fault::segfault),
+                       [&](const Answer& one) {
+                         ++taken;
+                         return one.ok();
+                       });
+  EXPECT_EQ(taken, 8U);
+}
+
+TEST(Faults, FeedsOfSeveralFormsAreToldApart) {
+  const Result<std::unique_ptr<Backend>> backend = open_faulty("shared_memory = true\n", {60, 0});
+  ASSERT_TRUE(backend) << backend.error().message;
+  std::vector<NamedValues> feeds;
+  for (const std::size_t count : {5U, 5U, 5U, 6U, 6U, 5U, 7U}) {
+    feeds.push_back(job_of(Fault::none, count).inputs);
+  }
+  const std::vector<Answer> answers = run_row(**backend, feeds);
+  ASSERT_EQ(answers.size(), feeds.size());
+  for (std::size_t i = 0; i < feeds.size(); ++i) {
+    const auto count = static_cast<std::size_t>(feeds[i].front().second.tensor().size());
+    EXPECT_TRUE(is_doubled(answers[i], count)) << answers[i].message;
+  }
 }
 
 TEST(Faults, AStartThatFailsSaysWhy) {
@@ -189,7 +299,9 @@ TEST(Faults, AFullDiskIsNoReasonToStop) {
   ASSERT_TRUE(worker);
   EXPECT_TRUE((*worker)->shares_memory());
   for (const std::size_t count : {10U, 10000U, 100000U, 1000000U}) {
-    EXPECT_TRUE(is_doubled((*worker)->run(job_of(Fault::none, count), {30, 0}), count));
+    for (int i = 0; i < 2; ++i) {
+      EXPECT_TRUE(is_doubled((*worker)->run(job_of(Fault::none, count), {30, 0}), count));
+    }
   }
   setrlimit(RLIMIT_FSIZE, &before);
   setenv("ASSAY_SHARED_MEMORY", "/nowhere", 1);

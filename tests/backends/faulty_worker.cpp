@@ -1,7 +1,7 @@
 // A worker that answers twice its input, or misbehaves in the way that it is asked for.
 //
 // The input "fault" of a run says how; "start" in the command line says what goes wrong before the
-// first answer. It shares nothing with the engine but the protocol.
+// first answer. It shares nothing with the engine but the protocol. A form is X, and then "fault".
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
@@ -146,12 +146,17 @@ void misbehave_before(Fault fault) {
   }
 }
 
+Tensor* first_tensor(Reply& reply) {
+  if (reply.values_size() > 0) return reply.mutable_values(0)->mutable_value()->mutable_tensor();
+  if (reply.results_size() == 0) return nullptr;
+  return reply.mutable_results(0)->mutable_values(0)->mutable_value()->mutable_tensor();
+}
+
 // Faults in what is sent.
 void spoil(Fault fault, Reply& reply) {
-  Tensor* tensor = reply.values_size() > 0
-                       ? reply.mutable_values(0)->mutable_value()->mutable_tensor()
-                       : nullptr;
+  Tensor* tensor = first_tensor(reply);
   if (fault == Fault::wrong_id) reply.set_id(reply.id() + 7);
+  if (fault == Fault::cuts_arena && ftruncate(kOutward, 0) != 0) std::_Exit(6);
   if (!tensor) return;
   if (fault == Fault::wrong_shape) tensor->add_dims(1 << 20);
   if (fault == Fault::absurd_shape) {
@@ -163,7 +168,10 @@ void spoil(Fault fault, Reply& reply) {
     tensor->set_offset(std::uint64_t{1} << 50);
     tensor->set_length(4 * static_cast<std::uint64_t>(tensor->dims(0)));
   }
-  if (fault == Fault::cuts_arena && ftruncate(kOutward, 0) != 0) std::_Exit(6);
+}
+
+bool is_of_tensors(Fault fault) {
+  return fault >= Fault::wrong_shape && fault <= Fault::outside_arena;
 }
 
 void send(Fault fault, const Reply& reply) {
@@ -200,19 +208,62 @@ Fault fault_of(const Request& request) {
   return Fault::none;
 }
 
-void answer(const Request& request, bool shared, Reply& reply) {
+Tensor& doubled(std::vector<float>& numbers, Named& output) {
+  for (float& number : numbers) number *= 2;
+  output.set_name("Y");
+  output.mutable_value()->set_kind(Value::TENSOR);
+  Tensor& tensor = *output.mutable_value()->mutable_tensor();
+  tensor.set_type(1);
+  tensor.add_dims(static_cast<std::int64_t>(numbers.size()));
+  return tensor;
+}
+
+// Returns how many numbers there are: the form of this run.
+std::size_t answer(const Request& request, bool shared, Reply& reply) {
+  std::size_t count = 0;
   for (const Named& input : request.inputs()) {
     if (input.name() != "X") continue;
     std::vector<float> numbers = floats_of(input.value().tensor());
-    for (float& number : numbers) number *= 2;
-    Named& output = *reply.add_values();
-    output.set_name("Y");
-    output.mutable_value()->set_kind(Value::TENSOR);
-    Tensor& tensor = *output.mutable_value()->mutable_tensor();
-    tensor.set_type(1);
-    tensor.add_dims(static_cast<std::int64_t>(numbers.size()));
-    put(numbers, shared, tensor);
+    put(numbers, shared, doubled(numbers, *reply.add_values()));
+    count = numbers.size();
   }
+  return count;
+}
+
+std::size_t block_size(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
+
+// Feeds of `count` numbers and a fault each; returns the last fault, which is about the reply.
+Fault answer_again(const Request& request, std::size_t count, bool shared, Reply& reply) {
+  const std::size_t length = count * sizeof(float), place = block_size(length), block = place + 64;
+  std::string feeds = request.data(), answers;
+  if (request.placed()) {
+    feeds.resize(block * request.count());
+    if (pread(kInward, feeds.data(), feeds.size(), 64) != static_cast<ssize_t>(feeds.size())) {
+      std::_Exit(7);
+    }
+  }
+  Fault last = Fault::none;
+  for (std::size_t i = 0; i < request.count(); ++i) {
+    std::int64_t number = 0;
+    std::memcpy(&number, feeds.data() + i * block + place, sizeof number);
+    const auto fault = static_cast<Fault>(number);
+    if (fault != Fault::none) last = fault;
+    misbehave_before(fault);
+    std::vector<float> numbers(count);
+    std::memcpy(numbers.data(), feeds.data() + i * block, length);
+    Named output;
+    put(numbers, false, doubled(numbers, output));
+    answers += output.value().tensor().data() + std::string(place - length, '\0');
+    if (is_of_tensors(fault) || !reply.results().empty()) {
+      reply.add_results()->set_status("ok");
+      *reply.mutable_results()->rbegin()->add_values() = output;
+    }
+    reply.add_times(1e-4);
+  }
+  reply.set_placed(shared && pwrite(kOutward, answers.data(), answers.size(), 0) ==
+                                 static_cast<ssize_t>(answers.size()));
+  if (!reply.placed()) reply.set_data(answers);
+  return last;
 }
 
 }  // namespace
@@ -222,6 +273,7 @@ int main(int argc, char** argv) {
   signal(SIGXFSZ, SIG_IGN);
   if (start == "dies") return 9;
   bool shared = false;
+  std::size_t count = 0;
   for (Request request; receive(request); request.Clear()) {
     if (start == "hangs") hang();
     Reply reply;
@@ -235,10 +287,13 @@ int main(int argc, char** argv) {
                seen == request.token();
       reply.set_shared(shared);
       reply.set_framework("faulty");
+      reply.set_again(true);
     }
-    const Fault fault = fault_of(request);
+    Fault fault = fault_of(request);
     misbehave_before(fault);
-    if (request.verb() == "run") answer(request, shared, reply);
+    reply.set_seconds(1e-4);
+    if (request.verb() == "run") count = answer(request, shared, reply);
+    if (request.verb() == "again") fault = answer_again(request, count, shared, reply);
     spoil(fault, reply);
     send(fault, reply);
   }

@@ -171,6 +171,39 @@ TEST(Judge, ACastThatAFusedSegmentLeftOutIsADifference) {
   EXPECT_EQ(judged(1.51).verdict, Verdict::defect);
 }
 
+// Y = P + X1 where the nodes before have given P exactly as they should.
+Judgement judge_after_equal(const Node& before, const std::vector<Value>& inputs, double found) {
+  const auto evaluator = make_evaluator(
+      {before, make_node("Add", {"P", "X" + std::to_string(inputs.size() - 1)}, {"Y"})}, inputs);
+  const std::span<const Value> read(inputs.data(), before.inputs.size());
+  const auto right = evaluate_node(before, 17, read, Reading::value);
+  EXPECT_TRUE(right);
+  const auto judged =
+      judge(*evaluator, inputs, {{"P", right->front().tensor()}, {"Y", floats({found})}}, 1);
+  EXPECT_TRUE(judged);
+  EXPECT_EQ(judged->size(), 2U);
+  EXPECT_EQ(judged->front().verdict, Verdict::precision);
+  EXPECT_EQ(judged->front().excess, 0);
+  return judged->back();
+}
+
+// Bounds are not computed of what is equal; a chain that goes on from there still needs them.
+TEST(Judge, WhatIsEqualMayHaveBeenRoundedAllTheSame) {
+  const double lost = 0x1p-24;  // of (1 + 2^-12)^2, and of 1 + 2^-24
+  const Value factor = floats({1 + 0x1p-12});
+  const Node product = make_node("Mul", {"X0", "X1"}, {"P"});
+  const std::vector<Value> products = {factor, factor, floats({-1 - 0x1p-11})};
+  EXPECT_TRUE(judge_after_equal(product, products, 0).inside);
+  EXPECT_TRUE(judge_after_equal(product, products, lost).inside);
+  EXPECT_FALSE(judge_after_equal(product, products, 8 * lost).inside);
+  const Node sum = make_node("ReduceSum", {"X0"}, {"P"});
+  const std::vector<Value> sums = {floats({1, lost}), floats({-1})};
+  EXPECT_TRUE(judge_after_equal(sum, sums, lost).inside);
+  EXPECT_FALSE(judge_after_equal(sum, sums, 8 * lost).inside);
+  const Node copy = make_node("Transpose", {"X0"}, {"P"});
+  EXPECT_FALSE(judge_after_equal(copy, {floats({1}), floats({-1})}, lost).inside);
+}
+
 // A bound over the whole sequence grows with every step, here to anything.
 TEST(Judge, ARecurrentLayerIsJudgedStepByStep) {
   constexpr std::int64_t kSteps = 60;

@@ -20,7 +20,7 @@ inline void check_tensorflow(std::string_view bytes, TensorflowForm form) {
     ASSAY_CHECK(graph.error().message.find('\n') == std::string::npos);
     return;
   }
-  const Model model = import_tensorflow(*std::move(graph));
+  const Model model = import_tensorflow(*std::move(graph)).model;
   const ValidationResult result = validate(model);
   for (const Finding& finding : result.findings) {
     ASSAY_CHECK(!finding.rule.empty() && finding.message.find('\n') == std::string::npos);

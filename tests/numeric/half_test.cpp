@@ -60,14 +60,34 @@ TEST(Half, RunsOnOneInput) {
   EXPECT_TRUE(small->verified);
 }
 
-TEST(Half, BranchesStay) {
+// What is inside of a branch or a loop is an operation like any other.
+TEST(Half, LooksIntoGraphsInside) {
   const auto log = graph({node("Log", {"p"}, {"l"})}, {}, {untyped("l")});
-  const auto same = graph({node("Identity", {"p"}, {"k"})}, {}, {untyped("k")});
-  const Model m = model({node("Abs", {"x"}, {"p"}), branch({"y"}, log, same)},
+  const auto square = graph({node("Mul", {"p", "p"}, {"k"})}, {}, {untyped("k")});
+  const Model m = model({node("Abs", {"x"}, {"p"}), branch({"y"}, log, square)},
                         {f32("x", {2}), boolean("c")}, {untyped("y")});
-  const HalfResult result = in_half(m, inputs({{"x", {1, 2}}}));
-  EXPECT_TRUE(result.verified);
-  EXPECT_TRUE(result.overflow.empty());
+  const HalfResult fine = in_half(m, inputs({{"x", {1, 2}}}));
+  EXPECT_TRUE(fine.verified);
+  EXPECT_TRUE(fine.overflow.empty());
+  const HalfResult large = in_half(m, inputs({{"x", {1, 1000}}}));
+  ASSERT_EQ(large.overflow.size(), 1);
+  EXPECT_EQ(large.overflow[0].name, "make_y/else_branch/make_k");
+  EXPECT_TRUE(large.verified);
+  EXPECT_EQ(large.keep, (std::vector<std::string>{"make_y/else_branch/make_k"}));
+}
+
+TEST(Half, LooksIntoLoops) {
+  const auto body =
+      graph({node("Mul", {"state", "hundred"}, {"next"}), node("Identity", {"go"}, {"go_on"})},
+            {i64("i", {}), boolean("go"), untyped("state")}, {boolean("go_on"), untyped("next")});
+  const Model m = model({node("Loop", {"n", "", "x"}, {"last"}, {{"body", body}})}, {f32("x", {2})},
+                        {untyped("last")}, {integer("n", 3), scalar("hundred", 100)});
+  const Value one(make_tensor(ElementType::f32, {2}, std::vector<double>{1, 1}));
+  const auto result = run_as(m, std::span(&one, 1), {});
+  ASSERT_TRUE(result.has_value());
+  ASSERT_EQ(result->overflow.size(), 1);
+  EXPECT_EQ(result->overflow[0].name, "make_last/body/make_next");
+  EXPECT_TRUE(result->verified);
 }
 
 }  // namespace

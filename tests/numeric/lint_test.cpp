@@ -116,6 +116,26 @@ TEST(Lint, LoopsUntilNothingChanges) {
   EXPECT_EQ(verdict(run(halves(-2), given), "y"), LintVerdict::warning);
 }
 
+// A moving average of what is walked along stays between its ends; a weight below zero does not.
+TEST(Lint, ScansUntilNothingChanges) {
+  const auto averages = [](double weight, const char* result) {
+    const auto body = graph(
+        {node("Mul", {"state", "rest"}, {"kept"}), node("Mul", {"slice", "weight"}, {"gained"}),
+         node("Add", {"kept", "gained"}, {"next"}), node("Identity", {"next"}, {"seen"})},
+        {untyped("state"), untyped("slice")}, {untyped("next"), untyped("seen")});
+    return model({node("Scan", {"start", "x"}, {"last", "all"},
+                       {{"body", body}, {"num_scan_inputs", std::int64_t{1}}}),
+                  node("Add", {result, "one"}, {"t"}), node("Log", {"t"}, {"y"})},
+                 {f32("start", {2}), f32("x", {5, 2})}, {untyped("y")},
+                 {scalar("weight", weight), scalar("rest", 1 - weight), scalar("one", 1)});
+  };
+  const Ranges given = inputs({{"start", {0, 1}}, {"x", {0, 1}}});
+  for (const char* result : {"last", "all"}) {
+    EXPECT_EQ(verdict(run(averages(0.5, result), given), "y"), LintVerdict::safe) << result;
+    EXPECT_EQ(verdict(run(averages(-2, result), given), "y"), LintVerdict::warning) << result;
+  }
+}
+
 TEST(Lint, BranchesThatAreNeverTaken) {
   const auto log_of = [](const char* x) {
     return graph({node("Log", {x}, {"l"})}, {}, {untyped("l")});
@@ -136,6 +156,19 @@ TEST(Lint, NamesWhatItDoesNotKnow) {
   const LintResult result = run(m);
   ASSERT_EQ(result.unknown.size(), 2);
   EXPECT_EQ(result.unknown[0].first, "make_u");
+}
+
+// Along the operand that reaches furthest, without what only moves elements.
+TEST(Lint, TellsTheWayOfARange) {
+  const Model m = model({node("Sub", {"x", "y"}, {"d"}), node("Mul", {"x", "d"}, {"p"}),
+                         node("Transpose", {"p"}, {"t"}), node("Exp", {"t"}, {"e"})},
+                        {f32("x", {2, 3}), f32("y", {2, 3})}, {untyped("e")});
+  const LintResult result = run(m, inputs({{"x", {-1, 2}}, {"y", {-50, 50}}}));
+  ASSERT_EQ(result.nodes.size(), 1);
+  std::vector<std::string> names;
+  for (const LintStep& step : result.nodes[0].path) names.push_back(step.name + " " + step.op);
+  EXPECT_EQ(names, (std::vector<std::string>{"y ", "d Sub", "p Mul"}));
+  EXPECT_EQ(result.nodes[0].path[1].range.low, -51);
 }
 
 TEST(Lint, WitnessesAreReal) {

@@ -249,9 +249,9 @@ TEST_P(GemmTest, TakesEmptySizes) {
   EXPECT_EQ(c, std::vector<double>(9, kUntouched));
   gemm(3, 2, 0, a.view(), b.view(), c.data(), 3);
   EXPECT_EQ(c, (std::vector<double>{0, 0, kUntouched, 0, 0, kUntouched, 0, 0, kUntouched}));
-  const PackColumns never = [](Size, Size, Size, Size, double*, Size) { FAIL(); };
-  gemm_packed(2, 2, 0, a.view(), never, c.data(), 3);
-  gemm_packed(0, 2, 3, a.view(), never, c.data(), 3);
+  const PackColumns never = [](Size, Size, Size, double*) { FAIL(); };
+  gemm_packed(PackedRows(2, 0, a.view()), 2, never, c.data(), 3);
+  gemm_packed(PackedRows(0, 3, a.view()), 2, never, c.data(), 3);
 }
 
 TEST_P(GemmTest, KeepsNanAndInfinityInTheirRowsAndColumns) {
@@ -314,9 +314,9 @@ TEST_P(GemmTest, DoesNotDependOnThreadsOrOnHowTheCallerCuts) {
   }
 }
 
-TEST_P(GemmTest, TakesColumnsFromACallback) {
-  const std::tuple<Size, Size, Size> sizes[] = {
-      {1, 1, 1}, {1, 50, 300}, {9, 49, 31}, {70, 1500, 300}, {1200, 40, 300}};
+TEST_P(GemmTest, MultipliesRowsThatWerePackedBefore) {
+  const std::tuple<Size, Size, Size> sizes[] = {{1, 1, 1},      {1, 50, 300},   {9, 49, 31},
+                                                {70, 480, 300}, {300, 90, 700}, {1200, 40, 300}};
   for (const auto& [m, n, k] : sizes) {
     Matrix a(m, k);
     Matrix b(k, n);
@@ -325,32 +325,69 @@ TEST_P(GemmTest, TakesColumnsFromACallback) {
     const auto expected = bits(product(m, n, k, av, bv));
     for (const int threads : {1, 2, 3}) {
       set_thread_count(threads);
-      std::atomic<int> violations = 0;
-      const PackColumns pack = [&, k = k, n = n](Size k0, Size k1, Size j0, Size j1, double* out,
-                                                 Size stride) {
-        violations += !(0 <= k0 && k0 < k1 && k1 <= k && k1 - k0 <= 256);
-        violations += !(0 <= j0 && j0 < j1 && j1 <= n && j1 - j0 <= stride);
-        for (Size kk = k0; kk < k1; ++kk) {
-          for (Size j = j0; j < j1; ++j) out[(kk - k0) * stride + (j - j0)] = b.at(kk, j);
-        }
-      };
+      const PackedRows packed(m, k, av);
       std::vector<double> c(expected.size(), kNan);
-      gemm_packed(m, n, k, av, pack, c.data(), n);
+      gemm(packed, n, bv, c.data(), n);
+      ASSERT_EQ(bits(c), expected) << m << 'x' << n << 'x' << k << ", " << threads << " threads";
+      std::atomic<int> violations = 0;
+      const PackColumns pack = [&, k = k, n = n](Size k0, Size k1, Size width, double* panel) {
+        violations += !(0 <= k0 && k0 < k1 && k1 <= k && k1 - k0 <= 256);
+        for (Size kk = k0; kk < k1; ++kk) {
+          for (Size j = 0; j < n; ++j)
+            panel[(j / width * (k1 - k0) + kk - k0) * width + j % width] = b.at(kk, j);
+        }
+        const Size whole = (n + width - 1) / width * width;
+        std::fill_n(panel + whole * (k1 - k0), kPanelSlack, kNan);
+      };
+      std::fill(c.begin(), c.end(), kNan);
+      gemm_packed(packed, n, pack, c.data(), n);
       ASSERT_EQ(bits(c), expected) << m << 'x' << n << 'x' << k << ", " << threads << " threads";
       EXPECT_EQ(violations, 0);
     }
   }
 }
 
+TEST_P(GemmTest, ReadsColumnsWhereTheyLie) {
+  const std::tuple<Size, Size, Size> sizes[] = {{5, 8, 3}, {70, 200, 300}, {1200, 40, 520}};
+  for (const auto& [m, n, k] : sizes) {
+    Matrix a(m, k);
+    Matrix b(k, n);
+    const MatrixView av = a.fill(Random(1)).view();
+    const auto expected = bits(product(m, n, k, av, b.fill(Random(2)).view()));
+    // Groups of eight columns from the last to the first, each with its rows one behind the other.
+    const Size groups = n / 8, distance = 8 * k + 3;
+    std::vector<double> data(static_cast<std::size_t>(groups * distance));
+    std::vector<std::int64_t> eights(static_cast<std::size_t>(groups + kMostSliver / 8));
+    for (Size g = 0; g < groups; ++g) {
+      const Size start = (groups - 1 - g) * distance;
+      eights[static_cast<std::size_t>(g)] = start;
+      for (Size i = 0; i < 8 * k; ++i)
+        data[static_cast<std::size_t>(start + i)] = b.at(i / 8, 8 * g + i % 8);
+    }
+    for (const int threads : {1, 3}) {
+      set_thread_count(threads);
+      std::vector<double> c(expected.size(), kNan);
+      const SpreadRows rows = [&](Size k0, Size k1) -> SpreadColumns {
+        thread_local std::vector<std::int64_t> offsets;
+        offsets.clear();
+        for (Size kk = k0; kk < k1; ++kk) offsets.push_back(8 * kk);
+        return {data.data(), offsets.data(), eights.data()};
+      };
+      gemm_spread(PackedRows(m, k, av), n, rows, c.data(), n);
+      ASSERT_EQ(bits(c), expected) << m << 'x' << n << 'x' << k << ", " << threads << " threads";
+    }
+  }
+}
+
 TEST_P(GemmTest, PassesOnWhatTheCallbackThrows) {
   set_thread_count(3);
-  Matrix a(100, 300);
-  const MatrixView av = a.view();
-  std::vector<double> c(100 * 900);
-  const PackColumns fail = [](Size, Size, Size, Size, double*, Size) {
+  Matrix a(1000, 300);
+  const PackedRows packed(1000, 300, a.view());
+  std::vector<double> c(1000 * 90);
+  const PackColumns fail = [](Size, Size, Size, double*) {
     throw std::runtime_error("no such patch");
   };
-  EXPECT_THROW(gemm_packed(100, 900, 300, av, fail, c.data(), 900), std::runtime_error);
+  EXPECT_THROW(gemm_packed(packed, 90, fail, c.data(), 90), std::runtime_error);
 }
 
 TEST(GemmIsaTest, RefusesUnknownNames) {

@@ -133,11 +133,47 @@ TEST(Patches, DoNotDependOnThreads) {
   set_thread_count(0);
 }
 
+// Several strips and slivers, rows that fit neither, and one long row.
+TEST(Patches, MatchTheirDefinitionInStrips) {
+  Random random(5);
+  std::normal_distribution<float> draw;
+  const std::vector<std::vector<PatchAxis>> shapes = {
+      {{20, 20, 1, {-1, 0, 1}}, {20, 20, 1, {-1, 0, 1}}},
+      {{40, 20, 2, {-1, 0, 1}}, {21, 10, 2, {-1, 0, 1, 2}}},
+      {{13, 13, 1, {-2, 0, 2}}, {40, 40, 1, {-2, 0, 2}}},
+      {{1000, 990, 1, {0, 3, 7, 9}}},
+      {{4000, 1300, 3, {-1, 0, 1, 2, 3}}}};
+  for (const std::vector<PatchAxis>& axes : shapes) {
+    Patches p;
+    p.batches = 2;
+    p.channels = 40;
+    p.maps = 9;
+    p.axes = axes;
+    std::vector<float> x(static_cast<std::size_t>(p.batches * p.channels * p.plane()));
+    std::vector<float> w(static_cast<std::size_t>(p.maps * p.terms()));
+    for (float& element : x) element = draw(random);
+    for (float& element : w) element = draw(random);
+    const std::vector<double> expected = by_definition(p, std::vector<double>(x.begin(), x.end()),
+                                                       std::vector<double>(w.begin(), w.end()));
+    for (const int threads : {1, 3}) {
+      set_thread_count(threads);
+      const std::vector<double> actual = convolved(p, {x.data(), true}, {w.data(), true});
+      for (std::size_t i = 0; i < expected.size(); ++i)
+        ASSERT_NEAR(actual[i], expected[i], 1e-10) << "element " << i;
+    }
+    set_thread_count(0);
+  }
+}
+
 TEST(Patches, WithoutTermsAreZero) {
   Patches p;
   p.batches = p.maps = 1;
   p.axes = {{3, 2, 1, {0, 1}}};
   EXPECT_EQ(convolved(p, {nullptr, true}, {nullptr, true}), (std::vector<double>{0, 0}));
+  p.channels = 4;
+  p.maps = 4;
+  p.axes = {{3, 2, 1, {}}};
+  EXPECT_EQ(convolved(p, {nullptr, true}, {nullptr, true}), std::vector<double>(8));
 }
 
 }  // namespace

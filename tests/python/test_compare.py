@@ -18,7 +18,12 @@ pytestmark = pytest.mark.usefixtures("nothing_planted")
 
 @pytest.fixture
 def network(tmp_path: Path) -> Path:
-    """Write a small classifier: two dense layers, normalization, Relu and Softmax."""
+    """Write a small classifier that takes any number of instances."""
+    return write_network(tmp_path, "batch")
+
+
+def write_network(folder: Path, instances: int | str) -> Path:
+    """Write two dense layers, normalization, Relu and Softmax."""
     random = np.random.default_rng(0)
 
     def weights(name: str, *shape: int) -> Any:
@@ -41,11 +46,11 @@ def network(tmp_path: Path) -> Path:
     ]
     initializers = [weights("w1", WIDTH, WIDTH), weights("w2", WIDTH, WIDTH), positive]
     initializers += [weights(n, WIDTH) for n in ("b1", "scale", "shift", "mean")]
-    shape = ("batch", WIDTH)
+    shape = (instances, WIDTH)
     model = model_of(
         nodes, [value("X", FLOAT, shape)], [value("Y", FLOAT, shape)], initializers, opset=17
     )
-    return save(model, tmp_path)
+    return save(model, folder)
 
 
 @pytest.fixture
@@ -142,6 +147,38 @@ def test_a_backend_that_dies_does_not_stop_the_others(
     assert document["crashes"][0]["backend"] == "planted"
     assert document["findings"][0]["signal"] == 6
     assert [b["answered"] for b in document["backends"]] == [True, False]
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_instances_one_by_one(
+    assay: Assay, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, data: Path, own_folders: Path,
+    shared: bool,
+) -> None:  # fmt: skip
+    file = own_folders / "planted.toml"
+    file.write_text(file.read_text().replace("memory = true", f"memory = {str(shared).lower()}"))
+    single = write_network(tmp_path, 1)
+    for defect, triggering in (("", 0), ("transposed-weights", 10)):
+        monkeypatch.setenv("PLANTED", defect)
+        code, document = compare(assay, single, data)
+        assert code == int(triggering > 0)
+        bound = document["pairs"][0]
+        assert (bound["instances"], bound["triggering"]) == (10, triggering)
+
+
+def test_a_crash_at_one_of_many_instances_is_told(
+    assay: Assay, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PLANTED", "crash-of-large")
+    numbers = np.random.default_rng(2).normal(size=(10, WIDTH)).astype(np.float32)
+    single = write_network(tmp_path, 1)
+    for place in (None, 0, 7):
+        if place is not None:
+            numbers[place] = 1e6
+        np.savez(tmp_path / "data.npz", X=numbers)
+        code, document = compare(assay, single, tmp_path / "data.npz")
+        assert code == int(place is not None)
+        assert [finding["kind"] for finding in document["findings"]] == ["crash"] * code
+        assert all(finding["signal"] == 6 for finding in document["findings"])
 
 
 def test_tolerances_take_the_place_of_the_bound(

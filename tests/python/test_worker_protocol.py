@@ -17,7 +17,16 @@ from onnx import TensorProto, helper, numpy_helper
 
 sys.path.insert(0, str(ROOT / "workers"))
 
-from assay_worker import arrays, messages, onnx_messages, wire  # type: ignore[import-not-found]
+from assay_worker import (  # type: ignore[import-not-found]
+    arrays,
+    channel,
+    failure,
+    forms,
+    framework,
+    messages,
+    onnx_messages,
+    wire,
+)
 
 
 def small_model(*nodes: onnx.NodeProto) -> onnx.ModelProto:
@@ -75,21 +84,25 @@ def test_what_is_no_message(data: bytes) -> None:
 class Pipe:
     """A worker, asked by hand."""
 
-    def __init__(self, folder: Path) -> None:
-        """Start the example's backend, with everything inside the messages."""
+    def __init__(self, folder: Path, arenas: tuple[int, ...] = ()) -> None:
+        """Start the example's backend, with everything inside the messages or in two files."""
         path = f"{ROOT / 'workers'}:{ROOT / 'examples' / 'backend'}"
         self.process = subprocess.Popen(
             [sys.executable, "-m", "assay_worker", "plain_backend"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             cwd=folder,
-            env={**os.environ, "PYTHONPATH": path},
+            env={**os.environ, "PYTHONPATH": path, "ASSAY_ARENAS": ",".join(map(str, arenas))},
+            pass_fds=arenas,
         )
+        self.next = 1
 
     def ask(self, verb: str, **fields: Any) -> Any:
         """Send a request and return the reply."""
         assert self.process.stdin and self.process.stdout
-        data = wire.encode(messages.Request(id=7, verb=verb, **fields))
+        number = self.next
+        self.next *= 7  # numbers of one byte and of several
+        data = wire.encode(messages.Request(id=number, verb=verb, **fields))
         self.process.stdin.write(wire.write_varint(len(data)) + data)
         self.process.stdin.flush()
         size = shift = 0
@@ -100,8 +113,14 @@ class Pipe:
             if byte < 0x80:
                 break
         reply = wire.decode(messages.Reply, self.process.stdout.read(size))
-        assert reply.id == 7
+        assert reply.id == number
         return reply
+
+    def end(self) -> None:
+        """Close the pipe, with which the worker ends."""
+        assert self.process.stdin
+        self.process.stdin.close()
+        assert self.process.wait(10) == 0
 
 
 @pytest.fixture
@@ -110,9 +129,7 @@ def pipe(tmp_path: Path) -> Iterator[Pipe]:
     made = Pipe(tmp_path)
     assert made.ask("hello", threads=1).framework == "plain"
     yield made
-    assert made.process.stdin
-    made.process.stdin.close()
-    assert made.process.wait(10) == 0  # it ends with the pipe
+    made.end()
 
 
 def named(name: str, values: list[float]) -> Any:
@@ -153,3 +170,87 @@ def test_nonsense_is_refused_and_the_worker_goes_on(pipe: Pipe) -> None:
         assert pipe.ask("load", model="m", **fields).status == "failed"
     assert pipe.ask("no_such_verb").status == "failed"
     assert set(pipe.ask("operators").operators) == {"Add", "MatMul", "Mul", "Relu", "Softmax"}
+
+
+def blocks(*feeds: list[float]) -> bytes:
+    """Return tensors of floats as blocks, one after the other."""
+    return b"".join(np.array(feed, np.float32).tobytes().ljust(64, b"\0") for feed in feeds)
+
+
+def ask_first(pipe: Pipe, *nodes: onnx.NodeProto) -> None:
+    """Load a model and run it once, under the number 5."""
+    data = small_model(*nodes).SerializeToString()
+    assert pipe.ask("load", model="m", bytes=data).status == "ok"
+    reply = pipe.ask("run", model="m", inputs=[named("X", [1, 2, 3])], form=5)
+    assert reply.status == "ok"
+
+
+def test_many_feeds_are_answered_in_one_reply(pipe: Pipe) -> None:
+    ask_first(pipe, helper.make_node("Add", ["X", "X"], ["Y"]))
+    reply = pipe.ask("again", form=5, count=3, data=blocks([1, 2, 3], [4, 5, 6], [7, 8, 9]))
+    assert reply.status == "ok"
+    assert not reply.results
+    assert bytes(reply.data) == blocks([2, 4, 6], [8, 10, 12], [14, 16, 18])
+    assert len(np.frombuffer(reply.times, np.float64)) == 3
+
+
+def test_feeds_that_lie_in_a_file_are_answered_in_another(tmp_path: Path) -> None:
+    inward, outward = os.memfd_create("inward"), os.memfd_create("outward")
+    os.write(inward, b"a token")
+    shared = Pipe(tmp_path, (inward, outward))
+    assert shared.ask("hello", threads=1, token="a token").shared
+    ask_first(shared, helper.make_node("Add", ["X", "X"], ["Y"]))
+    for turn, count in enumerate([2, 2, 2, 1, 3, 3, 2]):
+        feeds = [[turn + i, 2.0 * i, -turn] for i in range(count)]
+        os.pwrite(inward, blocks(*feeds), 64)
+        reply = shared.ask("again", form=5, count=count, placed=1)
+        assert (reply.status, reply.placed, len(reply.times)) == ("ok", 1, 8 * count)
+        found = os.pread(outward, 64 * count, 0)
+        assert found == blocks(*[[2 * number for number in feed] for feed in feeds])
+    shared.end()
+    os.close(inward)
+    os.close(outward)
+
+
+def test_a_form_ends_with_its_model(pipe: Pipe) -> None:
+    ask_first(pipe, helper.make_node("Add", ["X", "X"], ["Y"]))
+    assert pipe.ask("again", form=6, count=1, data=blocks([1, 2, 3])).status == "failed"
+    assert pipe.ask("load", model="m", bytes=b"nonsense").status == "failed"
+    reply = pipe.ask("again", form=5, count=1, data=blocks([1, 2, 3]))
+    assert reply.status == "failed"
+    assert "form 5" in reply.message
+
+
+class Shrinking(framework.Loaded):  # type: ignore[misc]
+    """Leaves the zeros out, and takes no negative number."""
+
+    def run(self, inputs: Any, outputs: Any, hidden: Any) -> Any:
+        """Return the others."""
+        numbers = inputs["X"].numpy()
+        if (numbers < 0).any():
+            raise failure.Unsupported("negative numbers")
+        return {"Y": arrays.from_numpy(numbers[numbers != 0])}, {}
+
+
+class NoArena:
+    """A channel to somewhere else."""
+
+    outward = None
+    named = channel.Channel.named
+    _message = channel.Channel._message
+    _tensor = channel.Channel._tensor
+
+
+def test_a_feed_that_is_refused_or_of_another_form_is_told_apart() -> None:
+    first = messages.Request(inputs=[named("X", [1, 2, 3])])
+    form = forms.Form(Shrinking(), first, messages.Reply(values=[named("Y", [1, 2, 3])]))
+    data = blocks([1, 2, 3], [1, 0, 3], [-1, 0, 0], [4, 5, 6])
+    reply = messages.Reply()
+    form.run(messages.Request(count=4, data=data), reply, NoArena())
+    told = [(one.status, [floats(value) for value in one.values]) for one in reply.results]
+    assert told == [
+        ("ok", [[1, 2, 3]]),
+        ("ok", [[1, 3]]),
+        ("unsupported", []),
+        ("ok", [[4, 5, 6]]),
+    ]

@@ -2,6 +2,7 @@
 #include "semantics/import_tensorflow.h"
 
 #include <algorithm>
+#include <map>
 
 #include <gtest/gtest.h>
 
@@ -31,10 +32,26 @@ std::string placeholder(const std::string& name, const std::string& op = "Placeh
       "dim { size: 2 } } } }");
 }
 
-Model import(const std::string& text) {
+TypedModel import_typed(const std::string& text) {
   auto graph = parse_tensorflow(text, TensorflowForm::text, "test.pbtxt");
   EXPECT_TRUE(graph.has_value()) << (graph ? "" : graph.error().message);
   return import_tensorflow(*std::move(graph));
+}
+
+Model import(const std::string& text) { return import_typed(text).model; }
+
+// Types by name, and what is objected to, as one text.
+std::string described(const ModelTypes& types) {
+  std::map<std::string, std::string> lines;
+  for (const NamedValueType& value : types.values) {
+    const Known& known = value.known;
+    lines[value.name] = to_text(known.type) + (known.constant.defined() ? " known" : "") +
+                        (known.extents ? to_text(*known.extents) : "");
+  }
+  std::string text;
+  for (const auto& [name, line] : lines) text += name + ": " + line + "\n";
+  for (const NodeRemarks& remarks : types.remarks) text += remarks.layer + " is remarked on\n";
+  return text;
 }
 
 const Node& node_named(const Graph& graph, const std::string& name) {
@@ -165,6 +182,20 @@ TEST(ImportTensorflow, MakesLoopsOfFrames) {
   EXPECT_EQ(run(model, {pair(1, -3)}), (std::vector<double>{16, -48}));
 }
 
+// What grows with the graph is what inference over the whole model says.
+TEST(ImportTensorflow, BringsTheTypesOfTheModel) {
+  for (const std::string& text :
+       {placeholder("x") + integer("axis", 0) + node("shape", "Shape", "x") +
+            node("sum", "Sum", "x axis") + node("out", "Mul", "sum x") +
+            node("odd", "NobodyKnows", "out"),
+        loop(node("cond", "LoopCond", "less"))}) {
+    const TypedModel typed = import_typed(text);
+    ASSERT_TRUE(typed.types);
+    EXPECT_EQ(described(*typed.types), described(infer_types(typed.model)));
+  }
+  EXPECT_FALSE(import_typed(placeholder("x") + node("y", "Exp", "nowhere")).types);
+}
+
 TEST(ImportTensorflow, LeavesLoopsOfAnotherFormUnknown) {
   const Model model = import(loop(node("cond", "Identity", "less")));
   EXPECT_TRUE(check_structure(model).empty()) << check_structure(model).front().message;
@@ -172,6 +203,77 @@ TEST(ImportTensorflow, LeavesLoopsOfAnotherFormUnknown) {
       find_property(node_named(model.graph, "out").metadata, kOriginUnknown);
   ASSERT_NE(reason, nullptr);
   EXPECT_EQ(*reason, "the loop 'f' is not one that can be read: it has no condition");
+}
+
+std::string called(const std::string& attribute, const std::string& function) {
+  return "attr { key: \"" + attribute + "\" value { func { name: \"" + function + "\" } } } ";
+}
+
+// A function of x and i with one node a result, as a TensorFlow 2 graph has it in its library.
+std::string function(const std::string& name, const std::string& nodes,
+                     const std::vector<std::string>& results) {
+  std::string text = "function { signature { name: \"" + name +
+                     "\" input_arg { name: \"i\" } input_arg { name: \"x\" } ";
+  for (std::size_t k = 0; k < results.size(); ++k)
+    text += "output_arg { name: \"r" + std::to_string(k) + "\" } ";
+  text += "} ";
+  for (std::size_t at = nodes.find("node {"); at != std::string::npos;) {
+    const std::size_t next = nodes.find("node {", at + 1);
+    text += "node_def " + nodes.substr(at + 5, next == std::string::npos ? next : next - at - 5);
+    at = next;
+  }
+  for (std::size_t k = 0; k < results.size(); ++k)
+    text += "ret { key: \"r" + std::to_string(k) + "\" value: \"" + results[k] + "\" } ";
+  return text + "}\n";
+}
+
+// One side has no operand at all: what is constant has its side, too.
+TEST(ImportTensorflow, BranchesWithFunctions) {
+  const Model model = import(
+      placeholder("x") + integer("zero", 0) +
+      node("p", "Placeholder", "", "attr { key: \"dtype\" value { type: DT_BOOL } }") +
+      node("either", "StatelessIf", "p zero x",
+           called("then_branch", "twice") + called("else_branch", "one")) +
+      "library { " + function("twice", node("sum", "Add", "x x"), {"sum:z:0"}) +
+      function("one",
+               node("c", "Const", "",
+                    "attr { key: \"value\" value { tensor { dtype: DT_FLOAT tensor_shape { dim { "
+                    "size: 2 } } float_val: 1 } } }"),
+               {"c:output:0"}) +
+      "}");
+  EXPECT_TRUE(check_structure(model).empty()) << check_structure(model).front().message;
+  const std::string* side =
+      find_property(node_named(model.graph, "either/then/sum").metadata, kOriginWhen);
+  ASSERT_NE(side, nullptr);
+  EXPECT_EQ(*side, "p=1");
+  EXPECT_EQ(find_property(node_named(model.graph, "either").metadata, kOriginWhen), nullptr);
+  ASSERT_EQ(model.graph.outputs.size(), 1);
+  EXPECT_EQ(run(model, {pair(3, 4), make_scalar(ElementType::boolean, 1)}),
+            (std::vector<double>{6, 8}));
+  EXPECT_EQ(run(model, {pair(3, 4), make_scalar(ElementType::boolean, 0)}),
+            (std::vector<double>{1, 1}));
+}
+
+TEST(ImportTensorflow, LoopsWithFunctions) {
+  const Model model = import(
+      placeholder("x") + integer("zero", 0) +
+      node("loop", "StatelessWhile", "zero x", called("cond", "less") + called("body", "go")) +
+      node("out", "Identity", "loop:1") + "library { " +
+      function("less", integer("four", 4) + node("l", "Less", "i four:output:0", "", "DT_INT32"),
+               {"l:z:0"}) +
+      function("go",
+               integer("one", 1) + node("more", "Add", "i one:output:0", "", "DT_INT32") +
+                   node("twice", "Add", "x x"),
+               {"more:z:0", "twice:z:0"}) +
+      "}");
+  EXPECT_TRUE(check_structure(model).empty()) << check_structure(model).front().message;
+  EXPECT_EQ(node_named(model.graph, "loop::while").op, "Loop");
+  const auto outputs = model.graph.outputs;
+  ASSERT_EQ(outputs.size(), 2);
+  EXPECT_EQ(outputs[1].name, "out");
+  Model last = model;
+  last.graph.outputs = {outputs[1]};
+  EXPECT_EQ(run(last, {pair(1, -3)}), (std::vector<double>{16, -48}));
 }
 
 }  // namespace

@@ -12,10 +12,11 @@ import time
 
 from .arrays import STRING, Array
 from .messages import Named, Tensor, Value
-from .wire import WireError, decode, encode, write_varint
+from .wire import WireError, read_varint, write_varint
 
-_ALIGNMENT = 64
+ALIGNMENT = 64
 _PATIENCE = 300e-6  # seconds
+_READ = 1 << 16  # bytes, with which most requests are whole
 _SMALL = 4096  # bytes that are cheaper in the message than beside it
 
 
@@ -39,18 +40,25 @@ class Arena(object):
     def append(self, data):
         """Write bytes after those of this message and return where; None if there is no room."""
         data = memoryview(data)
-        start = -(-self.used // _ALIGNMENT) * _ALIGNMENT
+        start = -(-self.used // ALIGNMENT) * ALIGNMENT
         end = start + data.nbytes
-        if self.map is None or len(self.map) < end:
-            size = max(end, 1 << 20, 0 if self.map is None else 2 * len(self.map))
-            try:
-                os.posix_fallocate(self.descriptor, 0, size)
-                self.map = mmap.mmap(self.descriptor, size)
-            except OSError:
-                return None
+        if not self.reserve(end):
+            return None
         self.map[start:end] = data
         self.used = end
         return start
+
+    def reserve(self, end):
+        """Make it so long that there is room up to an end; tell whether there is."""
+        if self.map is not None and len(self.map) >= end:
+            return True
+        size = max(end, 1 << 20, 0 if self.map is None else 2 * len(self.map))
+        try:
+            os.posix_fallocate(self.descriptor, 0, size)
+            self.map = mmap.mmap(self.descriptor, size)
+        except OSError:
+            return False
+        return True
 
 
 class Channel(object):
@@ -58,7 +66,9 @@ class Channel(object):
 
     def __init__(self):
         """Take over standard input and output."""
-        self.source = os.fdopen(os.dup(0), "rb")
+        self.source, self.surplus = os.fdopen(os.dup(0), "rb", 0), b""
+        self.ready = select.poll()
+        self.ready.register(self.source, select.POLLIN)
         self.target = os.dup(1)
         os.dup2(2, 1)
         null = os.open(os.devnull, os.O_RDONLY)
@@ -76,28 +86,38 @@ class Channel(object):
             pass
         return self.inward is not None
 
-    def receive(self, kind):
-        """Return the next message, or None at the end."""
+    def receive(self):
+        """Return the bytes of the next message, or None at the end."""
         # The next request of a campaign is about to come: to sleep and wake up takes longer.
         patience = time.perf_counter() + _PATIENCE
-        while not select.select([self.source], [], [], 0)[0]:
-            if time.perf_counter() > patience:
-                break
-        size = shift = 0
-        while True:
-            byte = self.source.read(1)
-            if not byte:
-                return None
-            size |= (byte[0] & 0x7F) << shift
-            if byte[0] < 0x80:
-                break
-            shift += 7
-        data = self.source.read(size)
-        return decode(kind, data) if len(data) == size else None
+        while not self.ready.poll(0) and time.perf_counter() < patience:
+            pass
+        data = self.surplus or self.source.read(_READ)
+        while data and len(data) < 10 and min(data) > 0x7F:  # the length is not whole yet
+            more = self.source.read(_READ)
+            data = data + more if more else b""
+        if not data:
+            return None
+        size, start = read_varint(data, 0)
+        message, self.surplus = data[start : start + size], data[start + size :]
+        if len(message) < size:
+            message = self._rest(message, size)
+        return message
 
-    def send(self, message):
+    def _rest(self, message, size):
+        """Return a message whose start is here; None if the pipe ends within it."""
+        whole = bytearray(size)
+        view, done = memoryview(whole), len(message)
+        whole[:done] = message
+        while done < size:
+            count = self.source.readinto(view[done:])
+            if not count:
+                return None
+            done += count
+        return whole
+
+    def send(self, data):
         """Write a message whole."""
-        data = encode(message)
         data = memoryview(write_varint(len(data)) + data)
         while data:
             data = data[os.write(self.target, data) :]

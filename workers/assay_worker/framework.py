@@ -78,9 +78,18 @@ class Loaded(object):
         """Return (outputs, hidden values): dictionaries of Arrays, lists, None, by name.
 
         `inputs` are the same by name; `outputs` the names wanted, all if empty; `hidden` is a
-        Watch. What it does not want may be among the hidden values, but takes its memory.
+        Watch. What it does not want may be among the hidden values, but takes its memory. What is
+        returned stays as it is when the model runs again.
         """
         raise NotImplementedError
+
+    def bind(self, inputs, outputs):
+        """Return a call that runs the model on inputs whose elements change between two calls.
+
+        It returns what `run` does for `outputs`; tensors may be numpy's arrays.
+        """
+        nothing = Watch(False, [])
+        return lambda: self.run(inputs, outputs, nothing)[0]
 
     def script(self, inputs, variables):
         """Return the Script that runs the same without Assay.

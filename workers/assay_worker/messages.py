@@ -54,7 +54,7 @@ class Request(Message):
 
     FIELDS = {
         1: ("id", INT, False),
-        2: ("verb", TEXT, False),  # hello, load, run, fetch, forget, operators, passes, script
+        2: ("verb", TEXT, False),  # hello, load, run, again, fetch, forget, …
         3: ("model", TEXT, False),  # the name under which a model or a run's values stay here
         4: ("bytes", BYTES, False),  # load: an ONNX file's content
         5: ("path", TEXT, False),  # load: or where it is
@@ -69,6 +69,23 @@ class Request(Message):
         41: ("variables", TEXT, True),  # and of the variables that hold them, in the same order
         13: ("disabled", TEXT, True),  # load: passes of the optimizer that stay away; "*": all
         14: ("watched", TEXT, True),  # run, with hidden: only these; x/ is all that is below x
+        15: ("form", INT, False),  # run: the form of these inputs gets this number; again: which
+        16: ("count", INT, False),  # again: so many feeds, a block each,
+        17: ("placed", INT, False),  # which lie in the arena,
+        18: ("data", BYTES, False),  # or here
+    }
+
+
+class Result(Message):
+    """What came of one of many feeds."""
+
+    FIELDS = {
+        1: ("status", TEXT, False),  # ok, unsupported, failed
+        2: ("message", TEXT, False),
+        3: ("node", TEXT, False),
+        4: ("op", TEXT, False),
+        5: ("values", Named, True),
+        6: ("seconds", DOUBLE, False),
     }
 
 
@@ -95,4 +112,9 @@ class Reply(Message):
         16: ("passes", TEXT, True),  # passes: those that changed the model come first
         17: ("changed", INT, False),  # and so many they are
         18: ("variables", TEXT, True),  # restart: NAME=VALUE, with which to start and ask again
+        19: ("again", INT, False),  # hello: it knows that verb
+        20: ("times", BYTES, False),  # again: seconds of each feed, a list of doubles, packed
+        21: ("placed", INT, False),  # again: a block for each feed lies in the arena,
+        22: ("data", BYTES, False),  # or here,
+        23: ("results", Result, True),  # or answers are of other forms, and come one by one
     }

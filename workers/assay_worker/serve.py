@@ -2,13 +2,38 @@
 
 import os
 import platform
+import struct
 import time
-import traceback
 
 from .channel import Channel
-from .failure import NodeError, Restart, Unsupported
+from .failure import Failed, refuse
+from .forms import Form
 from .framework import Watch
 from .messages import Named, Reply, Request
+from .wire import decode, encode, read_varint, write_varint
+
+_REPEAT_MOST = 64  # bytes of a request that says little
+# What stands in a Reply after its id: the status ok, that values are placed, and the key of times.
+_PLACED = encode(Reply(status="ok", placed=1)) + encode(Reply(times=b"?"))[:2]
+
+
+def _end_of_id(data):
+    """Return where the first field of a request ends: the number, which the reply repeats."""
+    end = 2
+    while data[end - 1] > 0x7F:
+        end += 1
+    return end
+
+
+def _reply(number, fill):
+    """Return the reply that `fill` fills, or the one that says why it cannot."""
+    reply = Reply(id=number, status="ok")
+    try:
+        fill(reply)
+    except Exception as failure:
+        reply = Reply(id=number)
+        refuse(reply, failure)
+    return reply
 
 
 class Server(object):
@@ -18,25 +43,52 @@ class Server(object):
         """Nothing is imported yet: that is what `hello` asks for."""
         self.framework, self.channel = framework, channel
         self.models, self.values = {}, {}
+        self._forget_form()
+
+    def _forget_form(self):
+        self.form = None, None  # of the last run that named one: its number, and what it is
+        self.repeats = {}  # requests of it whose answers were in the arena, and of how many feeds
 
     def serve(self):
         """Answer until the engine closes the pipe."""
         while True:
-            request = self.channel.receive(Request)
-            if request is None:
+            data = self.channel.receive()
+            if data is None:
                 return
-            reply = Reply(id=request.id, status="ok")
-            try:
-                getattr(self, "_" + request.verb)(request, reply)
-            except Exception as failure:
-                reply = _refusal(request, failure)
-            self.channel.send(reply)
+            self.channel.send(self._repeat(data) or encode(self._answer(data)))
+
+    def _answer(self, data):
+        """Return the reply to a request."""
+        request = decode(Request, data)
+        reply = _reply(request.id, lambda reply: getattr(self, "_" + request.verb)(request, reply))
+        if request.placed and reply.placed:
+            self.repeats[bytes(data[_end_of_id(data) :])] = request.count
+        return reply
+
+    def _repeat(self, data):
+        """Return the bytes of the reply to what has been asked before, but for its number.
+
+        To read and write messages takes longer than small models do, so such a request is known by
+        its bytes, and the reply is made of bytes as well. None if it has not been asked before.
+        """
+        if not self.repeats or len(data) > _REPEAT_MOST:
+            return None
+        end = _end_of_id(data)
+        count = self.repeats.get(data[end:])
+        if count is None:
+            return None
+        form = self.form[1]
+        times, others = form.run_placed(count)
+        if others:
+            number = read_varint(data, 1)[0]
+            return encode(_reply(number, lambda r: form.tell(times, others, r, self.channel)))
+        return data[:end] + _PLACED + write_varint(8 * count) + struct.pack("<%dd" % count, *times)
 
     def _hello(self, request, reply):
         reply.shared = int(self.channel.share(request.token))
         self.framework.start(request.threads, request.seed)
         reply.framework, reply.version = self.framework.name, self.framework.version()
-        reply.python = platform.python_version()
+        reply.python, reply.again = platform.python_version(), 1
 
     def _operators(self, request, reply):
         reply.operators, missing = self.framework.operators(list(request.outputs))
@@ -52,6 +104,7 @@ class Server(object):
     def _load(self, request, reply):
         data, folder = _model(request)
         self.models.pop(request.model, None)
+        self._forget_form()
         self.framework.switch_off(list(request.disabled))
         start = time.perf_counter()
         self.models[request.model] = self.framework.load(data, folder)
@@ -71,6 +124,15 @@ class Server(object):
             return
         reply.values = [self.channel.named(name, value) for name, value in outputs.items()]
         reply.hidden = [self.channel.named(name, value) for name, value in hidden.items()]
+        if request.form:
+            self._forget_form()
+            self.form = request.form, Form(model, request, reply)
+
+    def _again(self, request, reply):
+        number, form = self.form
+        if number != request.form:
+            raise Failed("no run had the form %d" % request.form)
+        form.run(request, reply, self.channel)
 
     def _script(self, request, reply):
         inputs = {one.name: self.channel.value(one.value) for one in request.inputs}
@@ -82,6 +144,7 @@ class Server(object):
 
     def _forget(self, request, _):
         self.models.pop(request.model, None)
+        self._forget_form()
         self.values.clear()
 
 
@@ -91,24 +154,6 @@ def _model(request):
         return bytes(request.bytes), ""
     with open(request.path, "rb") as file:
         return file.read(), os.path.dirname(os.path.abspath(request.path))
-
-
-def _refusal(request, failure):
-    """Return the reply that says what went wrong, and where."""
-    reply = Reply(id=request.id, status="failed")
-    if isinstance(failure, Restart):
-        reply.status = "restart"
-        reply.variables = ["%s=%s" % pair for pair in sorted(failure.variables.items())]
-        return reply
-    if isinstance(failure, NodeError):
-        reply.node, reply.op = failure.node.name, failure.node.op
-        failure = failure.cause
-    if isinstance(failure, Unsupported):
-        reply.status, reply.message = "unsupported", str(failure)
-        return reply
-    lines = traceback.format_exception_only(type(failure), failure)
-    reply.message = " ".join("".join(lines).split())[:2000]
-    return reply
 
 
 def main(framework):

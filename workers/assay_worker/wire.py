@@ -15,17 +15,27 @@ class WireError(ValueError):
 
 
 class Message(object):
-    """A record with the fields of FIELDS; absent ones are empty."""
+    """A record with the fields of FIELDS; absent ones are empty, and take no room."""
 
     FIELDS = {}  # number: (name, kind or message class, repeated)
 
     def __init__(self, **values):
         """Set the given fields."""
-        _clear(self)
-        unknown = [name for name in values if name not in self.__dict__]
+        fields = _layout(type(self))
+        unknown = [name for name in values if name not in fields]
         if unknown:
             raise TypeError("%s has no %s" % (type(self).__name__, ", ".join(unknown)))
         self.__dict__.update(values)
+
+    def __getattr__(self, name):
+        """Return what an absent field is; a list is the message's own from now on."""
+        field = _layout(type(self)).get(name)
+        if field is None:
+            raise AttributeError("%s has no %s" % (type(self).__name__, name))
+        if not field[2]:
+            return _EMPTY.get(field[1])
+        value = self.__dict__[name] = []
+        return value
 
 
 _EMPTY = {INT: 0, DOUBLE: 0.0, FLOAT: 0.0, TEXT: "", BYTES: b""}
@@ -33,26 +43,13 @@ _LAYOUTS = {}  # by class: what its FIELDS come to, worked out once
 
 
 def _layout(kind):
-    """Return (empty values, names of lists, (key's bytes, name, kind, repeated) of each field)."""
+    """Return (key's bytes, kind, repeated) of each field by its name."""
     if kind not in _LAYOUTS:
-        empty, lists, fields = {}, [], []
+        fields = _LAYOUTS[kind] = {}
         for number, (name, inner, repeated) in kind.FIELDS.items():
-            if repeated:
-                lists.append(name)
-            else:
-                empty[name] = _EMPTY.get(inner)
             wire = {INT: _VARINT, DOUBLE: _FIXED64, FLOAT: _FIXED32}.get(inner, _LENGTH)
-            fields.append((write_varint(number << 3 | wire), name, inner, repeated))
-        _LAYOUTS[kind] = empty, lists, fields
+            fields[name] = write_varint(number << 3 | wire), inner, repeated
     return _LAYOUTS[kind]
-
-
-def _clear(message):
-    empty, lists, _ = _layout(type(message))
-    values = message.__dict__
-    values.update(empty)
-    for name in lists:
-        values[name] = []
 
 
 _SMALL = [bytes([number]) for number in range(128)]
@@ -92,14 +89,16 @@ def _signed(number):
 
 
 def encode(message):
-    """Return the bytes of a message; what is empty is left out."""
-    parts, values = [], message.__dict__
-    for key, name, kind, repeated in _layout(type(message))[2]:
-        value = values[name]
+    """Return the bytes of a message, in the order in which its fields were set."""
+    parts, fields = [], _layout(type(message))
+    for name, value in message.__dict__.items():
+        if not value:  # what is empty is left out
+            continue
+        key, kind, repeated = fields[name]
         if repeated:
             for one in value:
                 _encode_field(key, kind, one, parts)
-        elif value:
+        else:
             _encode_field(key, kind, value, parts)
     return b"".join(parts)
 
@@ -126,7 +125,6 @@ def _encode_field(key, kind, value, parts):
 def decode(kind, data):
     """Return the message of a class that some bytes hold; bytes fields are views of them."""
     message = kind.__new__(kind)
-    _clear(message)
     _decode_into(message, kind.FIELDS, memoryview(data))
     return message
 
@@ -161,10 +159,12 @@ def _set_field(message, field, value, wire):
     name, kind, repeated = field
     if not repeated:
         message.__dict__[name] = _convert(kind, value)
-    elif wire == _LENGTH and kind in (INT, DOUBLE, FLOAT):
-        message.__dict__[name].extend(_unpack(kind, value))
+        return
+    values = message.__dict__.setdefault(name, [])
+    if wire == _LENGTH and kind in (INT, DOUBLE, FLOAT):
+        values.extend(_unpack(kind, value))
     else:
-        message.__dict__[name].append(_convert(kind, value))
+        values.append(_convert(kind, value))
 
 
 def _unpack(kind, data):

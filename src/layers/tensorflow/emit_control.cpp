@@ -92,6 +92,49 @@ Properties origin_of(const std::string& name, const std::string& op) {
 
 }  // namespace
 
+// A node runs where all that it needs does; after a Merge, where both of its sides do.
+void Emitter::find_sides(std::size_t node) {
+  const WiredNode& wired = wiring_[node];
+  const auto of_edge = [&](const Edge& edge) {
+    Sides sides;
+    if (edge.node == kNowhere) return sides;
+    if (const auto found = sides_.find(edge.node); found != sides_.end()) sides = found->second;
+    const WiredNode& from = wiring_[edge.node];
+    if (!from.is("Switch") || from.inputs.size() != 2) return sides;
+    const Edge decides = wiring_.root_of(from.inputs[1]);
+    if (decides.node != kNowhere && !wiring_[decides.node].is("LoopCond"))
+      sides[wiring_.value_name(decides)] = edge.output;
+    return sides;
+  };
+  Sides all;
+  for (std::size_t i = 0; i < wired.inputs.size(); ++i) {
+    Sides sides = of_edge(wired.inputs[i]);
+    if (wired.is("Merge") && i > 0)
+      std::erase_if(all, [&](const auto& side) {
+        const auto other = sides.find(side.first);
+        return other == sides.end() || other->second != side.second;
+      });
+    else
+      all.merge(sides);
+  }
+  if (!wired.is("Merge"))
+    for (const std::size_t before : wired.after) {
+      Sides sides = of_edge({before, 0});
+      all.merge(sides);
+    }
+  if (!all.empty()) sides_.insert_or_assign(node, std::move(all));
+}
+
+void Emitter::note_sides(std::size_t node, const Scope& scope, std::size_t first) {
+  const auto sides = sides_.find(node);
+  if (sides == sides_.end()) return;
+  std::string when;
+  for (const auto& [name, side] : sides->second)
+    when += fmt::format("{}{}={}", when.empty() ? "" : " ", name, side);
+  for (std::size_t i = first; i < scope.graph->nodes.size(); ++i)
+    scope.graph->nodes[i].metadata.push_back({std::string(kOriginWhen), when});
+}
+
 void Emitter::add_copy(std::size_t node, const std::string& from, const std::string& to,
                        Scope& scope) {
   Node copy;

@@ -78,6 +78,7 @@ Properties origin_of(const NodeDef& def, const std::string& part) {
 
 void Emitter::emit_input(std::size_t node, const std::string& part) {
   const NodeDef& def = *wiring_[node].def;
+  input_places_.try_emplace(def.name, model_.graph.inputs.size());
   model_.graph.inputs.push_back(
       {def.name, with_named_extents(type_of_input(def), def.name), {}, origin_of(def, part)});
 }
@@ -89,11 +90,12 @@ void Emitter::note_slots(const WiredNode& node) {
     const std::size_t root = wiring_.root_of(node.inputs[slot.input]).node;
     if (root == kNowhere || wiring_[root].part() != Part::parameter) continue;
     const std::string& name = wiring_[root].def->name;
-    for (NamedType& input : model_.graph.inputs) {
-      if (input.name != name || find_property(input.metadata, kOriginLeast)) continue;
-      input.metadata.emplace_back(kOriginLeast, fmt::format("{}", slot.least));
-      input.metadata.emplace_back(kOriginMost, fmt::format("{}", slot.most));
-    }
+    const auto place = input_places_.find(name);
+    if (place == input_places_.end()) continue;
+    Properties& metadata = model_.graph.inputs[place->second].metadata;
+    if (find_property(metadata, kOriginLeast)) continue;
+    metadata.emplace_back(kOriginLeast, fmt::format("{}", slot.least));
+    metadata.emplace_back(kOriginMost, fmt::format("{}", slot.most));
   }
 }
 

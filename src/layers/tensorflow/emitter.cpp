@@ -73,12 +73,12 @@ std::vector<std::string> Emitter::outputs(std::size_t node, Scope& scope) {
 
 Known Emitter::known_of(std::size_t node, std::size_t i, const Scope& scope) const {
   const std::string name = input(node, i, scope);
-  for (const std::string& full : {scope.path + name, name}) {
-    if (const auto found = known_.find(full); found != known_.end()) {
-      Known known = found->second;
-      known.present = true;
-      return known;
-    }
+  const Known* found = scope.path.empty() ? nullptr : known_.find(model_.graph, scope.path + name);
+  if (!found) found = known_.find(model_.graph, name);
+  if (found) {
+    Known known = *found;
+    known.present = true;
+    return known;
   }
   Known known{true, {}, {}, {}};
   const Edge& edge = wiring_[node].inputs[i];
@@ -99,6 +99,14 @@ void Emitter::emit_all() {
 void Emitter::emit(std::size_t node, Scope& scope) {
   const WiredNode& wired = wiring_[node];
   if (wired.silent) return;
+  const std::size_t first = scope.graph->nodes.size();
+  find_sides(node);
+  emit_part(node, scope);
+  note_sides(node, scope, first);
+}
+
+void Emitter::emit_part(std::size_t node, Scope& scope) {
+  const WiredNode& wired = wiring_[node];
   switch (wired.part()) {
     case Part::constant:
       return wired.used ? emit_constant(node, scope) : void();

@@ -1,7 +1,9 @@
 // Emits the nodes of a TensorFlow graph into a model's graph, scope by scope.
 #pragma once
 
+#include <map>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -29,7 +31,7 @@ struct Choice {
 
 class Emitter {
  public:
-  Emitter(const Wiring& wiring, const Frames& frames, const KnownValues& known, Model& model)
+  Emitter(const Wiring& wiring, const Frames& frames, KnownValues& known, Model& model)
       : wiring_(wiring), frames_(frames), known_(known), model_(model) {}
 
   void emit_all();
@@ -37,6 +39,7 @@ class Emitter {
 
  private:
   void emit(std::size_t node, Scope& scope);
+  void emit_part(std::size_t node, Scope& scope);
   void emit_value(std::size_t node, Scope& scope);
   void note_slots(const WiredNode& node);
   void emit_constant(std::size_t node, Scope& scope);
@@ -48,6 +51,8 @@ class Emitter {
   void emit_source(std::size_t node);
 
   // emit_control.cpp
+  void find_sides(std::size_t node);
+  void note_sides(std::size_t node, const Scope& scope, std::size_t first);
   void emit_control(std::size_t node, Scope& scope);
   void emit_switch(std::size_t node, Scope& scope);
   void emit_merge(std::size_t node, Scope& scope);
@@ -66,9 +71,13 @@ class Emitter {
 
   const Wiring& wiring_;
   const Frames& frames_;
-  const KnownValues& known_;
+  KnownValues& known_;
   Model& model_;
-  std::unordered_map<std::size_t, Choice> choices_;  // by Merge
+  std::unordered_map<std::size_t, Choice> choices_;                 // by Merge
+  std::unordered_map<std::string_view, std::size_t> input_places_;  // of the model, by name
+  // Of a node on a side of a branch: what decides, and the side.
+  using Sides = std::map<std::string, std::size_t>;
+  std::unordered_map<std::size_t, Sides> sides_;
   std::size_t unresolved_ = 0;
 };
 

@@ -1,5 +1,6 @@
 #include "layers/tensorflow/translate.h"
 
+#include <string_view>
 #include <unordered_set>
 
 #include "graph/order.h"
@@ -14,28 +15,35 @@ constexpr std::int64_t kIrVersion = 10;
 
 // What nobody takes is what the graph is for.
 void add_outputs(Graph& graph) {
-  std::unordered_set<std::string> taken;
+  std::unordered_set<std::string_view> taken;
+  std::unordered_set<std::string> captured;
   for (const Node& node : graph.nodes) {
     taken.insert(node.inputs.begin(), node.inputs.end());
     for_each_subgraph(node, [&](const std::string&, const Graph& body) {
-      for (const std::string& name : captured_names(body)) taken.insert(name);
+      for (const std::string& name : captured_names(body)) captured.insert(name);
     });
   }
   for (const Node& node : graph.nodes) {
     if (node.op == "Constant" && node.domain.empty()) continue;
     for (const std::string& output : node.outputs) {
       const bool inner = output.find("::") != std::string::npos;
-      if (!inner && !taken.contains(output)) graph.outputs.push_back({output, {}, {}, {}});
+      if (!inner && !taken.contains(output) && !captured.contains(output))
+        graph.outputs.push_back({output, {}, {}, {}});
     }
   }
 }
 
 }  // namespace
 
-Translation translate(const GraphDef& graph, const KnownValues& known) {
+const std::map<std::string, std::int64_t>& translated_opsets() {
+  static const std::map<std::string, std::int64_t> kOpsets = {{"", kOpset}, {"tensorflow", 1}};
+  return kOpsets;
+}
+
+Translation translate(const GraphDef& graph, KnownValues& known) {
   Translation result;
   result.model.ir_version = kIrVersion;
-  result.model.opsets = {{"", kOpset}, {"tensorflow", 1}};
+  result.model.opsets = translated_opsets();
   result.model.producer = "tensorflow";
   result.model.producer_version = graph.producer_version;
   result.model.graph.name = "tensorflow";
@@ -44,6 +52,7 @@ Translation translate(const GraphDef& graph, const KnownValues& known) {
   Emitter emitter(wiring, frames, known, result.model);
   emitter.emit_all();
   result.unresolved = emitter.unresolved();
+  result.loops = frames.count() > 1;
   add_outputs(result.model.graph);
   return result;
 }

@@ -1,8 +1,9 @@
 // From a TensorFlow graph to a model: each node becomes the standard's operators that it means.
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <string>
-#include <unordered_map>
 
 #include "graph/graph.h"
 #include "layers/tensorflow/graph_def.h"
@@ -10,16 +11,25 @@
 
 namespace assay::tensorflow {
 
-// What is known of values, by name ("x", "loop/body/x"): types, shapes, small constants.
-using KnownValues = std::unordered_map<std::string, Known>;
+// What is known of values, types, shapes and small constants, while the graph is being written.
+class KnownValues {
+ public:
+  virtual ~KnownValues() = default;
+  // By name ("x", "loop/body/x"); null where nothing is. `so_far` is the model's main graph.
+  virtual const Known* find(const Graph& so_far, const std::string& name) = 0;
+};
 
 struct Translation {
   Model model;
   std::size_t unresolved = 0;  // nodes that have a definition, which needs to know more about them
+  bool loops = false;          // what is in them can only be known when they are whole
 };
+
+// That its models import.
+const std::map<std::string, std::int64_t>& translated_opsets();
 
 // Never fails: a node without a meaning stays as one of domain "tensorflow", and what is wrong with
 // the graph (names, cycles) is wrong with the model too, where validation finds it.
-Translation translate(const GraphDef& graph, const KnownValues& known);
+Translation translate(const GraphDef& graph, KnownValues& known);
 
 }  // namespace assay::tensorflow

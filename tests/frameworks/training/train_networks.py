@@ -1,6 +1,7 @@
-"""Trains small networks of published kinds in Keras 2 on digits and saves them.
+"""Trains small networks of published kinds in Keras on digits and saves them.
 
-usage: train_networks.py digits.npz FOLDER
+usage: train_networks.py digits.npz FOLDER [NAME...]
+Keras 2 writes .h5 files, and Keras 3 .keras files. Without names all networks are trained.
 """
 
 import os
@@ -55,11 +56,13 @@ def mobilenet():
 
 def recurrent(kind):
     """Return a recurrence over the rows of an image."""
-    return lambda: [
-        layers.Reshape((8, 8), input_shape=IMAGE),
-        kind(12),
-        layers.Dense(10, activation="softmax"),
-    ]
+    return lambda: keras.models.Sequential(
+        [
+            layers.Reshape((8, 8), input_shape=IMAGE),
+            kind(12),
+            layers.Dense(10, activation="softmax"),
+        ]
+    )
 
 
 def resnet():
@@ -72,25 +75,48 @@ def resnet():
     return keras.models.Model(x, scores)
 
 
+def xception():
+    """Return convolutions that are taken apart, with normalisation, beside a short cut."""
+    x = layers.Input(IMAGE)
+    first = layers.BatchNormalization()(layers.Conv2D(6, 3, use_bias=False)(x))
+    inner = layers.Activation("relu")(first)
+    inner = layers.SeparableConv2D(8, 3, padding="same", use_bias=False)(inner)
+    inner = layers.Activation("relu")(layers.BatchNormalization()(inner))
+    inner = layers.SeparableConv2D(8, 3, padding="same", use_bias=False)(inner)
+    inner = layers.MaxPooling2D(2)(layers.BatchNormalization()(inner))
+    beside = layers.Conv2D(8, 1, strides=2, use_bias=False)(first)
+    joined = layers.Add()([inner, layers.BatchNormalization()(beside)])
+    last = layers.SeparableConv2D(10, 3, activation="relu")(joined)
+    scores = layers.Dense(10, activation="softmax")(layers.GlobalAveragePooling2D()(last))
+    return keras.models.Model(x, scores)
+
+
+def sequence(make):
+    """Return a network of layers one after the other."""
+    return lambda: keras.models.Sequential(make())
+
+
 def main():
     """Train each for a few rounds."""
     held = np.load(sys.argv[1])
     images, labels = held["train"].reshape((-1, *IMAGE)), np.eye(10)[held["train_labels"]]
     networks = {
-        "lenet": lenet,
-        "vgg": vgg,
-        "mobilenet": mobilenet,
+        "lenet": sequence(lenet),
+        "vgg": sequence(vgg),
+        "mobilenet": sequence(mobilenet),
         "lstm": recurrent(layers.LSTM),
         "gru": recurrent(layers.GRU),
         "rnn": recurrent(layers.SimpleRNN),
+        "resnet": resnet,
+        "xception": xception,
     }
     np.random.seed(3)
-    models = {name: keras.models.Sequential(make()) for name, make in networks.items()}
-    models["resnet"] = resnet()
-    for name, model in models.items():
+    ending = ".keras" if keras.__version__.startswith("3") else ".h5"
+    for name in sys.argv[3:] or list(networks):
+        model = networks[name]()
         model.compile("adam", "categorical_crossentropy")
         model.fit(images, labels, epochs=8, batch_size=32, verbose=0)
-        model.save(str(pathlib.Path(sys.argv[2]) / (name + ".h5")))
+        model.save(str(pathlib.Path(sys.argv[2]) / (name + ending)))
 
 
 main()

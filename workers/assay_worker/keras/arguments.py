@@ -83,7 +83,11 @@ def _value(name, value, default, inner):
         return value.numpy().item() if value.count() == 1 else value.numpy()
     if isinstance(default, bool):
         return bool(value)
-    if not isinstance(value, (list, tuple)) or name in _LISTS:
+    if not isinstance(value, (list, tuple)):
+        return value
+    if name == "output_shape":  # -1 is the input's own extent
+        return [None if one == -1 else one for one in value]
+    if name in _LISTS:
         return value
     numbers = list(value)
     if len(numbers) == 1:

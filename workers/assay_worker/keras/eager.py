@@ -1,7 +1,10 @@
 """Keras whose layers are called on values: Keras 3, and the one inside TensorFlow 2."""
 
+import os
+
 from ..failure import Failed
 from .place import guarded
+from .script import NewStyle, TensorFlowStyle
 
 
 class EagerKeras(object):
@@ -54,6 +57,10 @@ class NewKeras(EagerKeras):
         """Return an array as a tensor of the same type."""
         return self.keras.ops.convert_to_tensor(array, dtype=array.dtype.name)
 
+    def style(self):
+        """Return how scripts are written."""
+        return NewStyle(os.environ["KERAS_BACKEND"])
+
     def take(self, value):
         """Return a tensor's elements."""
         return self.keras.ops.convert_to_numpy(value)
@@ -76,6 +83,10 @@ class TensorFlowKeras(EagerKeras):
     def put(self, array):
         """Return an array as a tensor."""
         return self.root.constant(array)
+
+    def style(self):
+        """Return how scripts are written."""
+        return TensorFlowStyle()
 
     def take(self, value):
         """Return a tensor's elements."""

@@ -39,6 +39,46 @@ def masks(node):
     return bin(node.get("masked") or 0).count("1")
 
 
+def inputs_of(node):
+    """Return the names of what a layer is called on, and of its weights."""
+    given = node.inputs[: len(node.inputs) - masks(node)]
+    first = len(given) if node.op in _LISTS else _INPUTS.get(node.op, 1)
+    return given[:first], given[first:]
+
+
+def mask_of(node):
+    """Return the name of the mask of a layer's only input, if it has one."""
+    several = node.op in _LISTS or node.op in _ATTENTION
+    return node.inputs[-1] if masks(node) == 1 and not several else None
+
+
+def is_built_by_a_call(op):
+    """Tell whether the shape of one input is not enough to make a layer's weights."""
+    return op in _ATTENTION
+
+
+def call_of(op, given, called):
+    """Return what a layer takes when it is called: a list in order, and a dictionary by name.
+
+    `given` are its inputs, None where there is none; `called` are arguments of the call.
+    """
+    states = [one for one in given[1:] if one is not None]
+    if op in _LISTS:
+        return [given], {}
+    if op in _HEADS:
+        return [given[0]] + states, called
+    if op in _ATTENTION:
+        return [[given[0]] + states], called
+    if is_cell(op):
+        return [given[0]], {"states": states}
+    return [given[0]], dict(called, initial_state=states) if states else called
+
+
+def is_cell(op):
+    """Tell whether a layer gives its output, and beside it what it keeps."""
+    return op.endswith("Cell")
+
+
 class Layer(object):
     """A layer, with its weights as soon as it is called."""
 
@@ -46,9 +86,8 @@ class Layer(object):
         """Make the real layer; `kind` is the type of what it computes."""
         self.node, self.keras = node, keras
         self.real, self.called = self._make(node, kind)
-        given = node.inputs[: len(node.inputs) - masks(node)]
-        first = len(given) if node.op in _LISTS else _INPUTS.get(node.op, 1)
-        self.inputs, self.weights = given[:first], given[first:]
+        self.inputs, self.weights = inputs_of(node)
+        self.mask = mask_of(node)
 
     def _make(self, node, kind):
         def inner(one):
@@ -66,12 +105,12 @@ class Layer(object):
         """Return what the layer makes of the values, a list; its weights are among `constants`."""
         given = [values[name] if name else None for name in self.inputs]
         if self.weights and not self.keras.is_ready(self.real):
-            if self.node.op in _ATTENTION:
+            if is_built_by_a_call(self.node.op):
                 self._call(given)
             else:
                 self.keras.build(self.real, given[0])
             self._set_weights([constants(name) for name in self.weights if name])
-        made = self._call(given)
+        made = self._call(given, values.get(self.mask))
         return list(made) if isinstance(made, (list, tuple)) else [made]
 
     def forget(self):
@@ -80,20 +119,12 @@ class Layer(object):
             reset = getattr(self.real, "reset_states", None) or self.real.reset_state
             reset()
 
-    def _call(self, given):
-        if self.node.op in _LISTS:
-            return self.real(given)
-        states = [one for one in given[1:] if one is not None]
-        if self.node.op in _HEADS:
-            return self.real(given[0], *states, **self.called)
-        if self.node.op in _ATTENTION:
-            return self.real([given[0]] + states, **self.called)
-        if self.node.op.endswith("Cell"):
-            found, after = self.real(given[0], states=states)
-            return [found] + list(after)
-        if states:
-            return self.real(given[0], initial_state=states, **self.called)
-        return self.real(given[0], **self.called)
+    def _call(self, given, mask=None):
+        listed, named = call_of(self.node.op, given, self.called)
+        if mask is not None:  # an input of the model, which no layer passes on
+            named = dict(named, mask=mask)
+        made = self.real(*listed, **named)
+        return [made[0]] + list(made[1]) if is_cell(self.node.op) else made
 
     def _set_weights(self, given):
         expected = [np.shape(one) for one in self.real.get_weights()]

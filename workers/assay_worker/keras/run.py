@@ -12,6 +12,7 @@ from .below import set_up
 from .eager import NewKeras, TensorFlowKeras
 from .layers import DOMAIN, Layer, find_class, masks
 from .place import guarded
+from .script import write
 from .symbolic import OldKeras
 
 _FLOATS = ("float16", "float32", "float64")
@@ -119,6 +120,12 @@ class LoadedModel(Loaded):
         for node in self.graph.nodes:
             with guarded(node):
                 self.layers.append(Layer(node, self.keras, kind))
+
+    def script(self, inputs, variables):
+        """Write the layers down; none of them is called."""
+        arrays = {name: one.numpy() for name, one in self.held.items()}
+        arrays.update((name, one.numpy()) for name, one in inputs.items())
+        return write(self.keras, self.graph, arrays, variables, self._kind(arrays))
 
     def _kind(self, given):
         """Return the type in which the model computes: that of the first real number in it."""

@@ -6,6 +6,7 @@ import numpy as np
 
 from ..failure import Failed
 from .place import guarded
+from .script import OldStyle
 
 # The order of a kernel's elements in the files of one is not that of another's.
 _WRITTEN_BY = "tensorflow"
@@ -33,6 +34,10 @@ class OldKeras(object):
 
             theano.config.floatX = kind
         self.of = None
+
+    def style(self):
+        """Return how scripts are written."""
+        return OldStyle(os.environ["KERAS_BACKEND"], _loader().__name__.rpartition(".")[2])
 
     def is_ready(self, layer):
         """Tell whether a layer has its weights."""

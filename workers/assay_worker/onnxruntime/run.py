@@ -13,6 +13,8 @@ from ..whole import from_python, node_outputs, script, to_python, with_outputs
 
 # Types that numpy lacks; their elements pass as integers of the same width.
 _WIDTHS = {16: np.uint16, 17: np.uint8, 18: np.uint8, 19: np.uint8, 20: np.uint8, 24: np.uint8}
+# Its names of tensors that numpy has.
+_PLAIN_KINDS = frozenset("tensor(%s)" % TYPE_NAMES[number] for number in NUMPY_TYPES)
 # What the runtime says of models that it does not take, next to its exception NotImplemented.
 _REFUSALS = (
     "is not a registered function/op",
@@ -94,6 +96,9 @@ class OnnxRuntime(Framework):
         options.log_severity_level = severity
         if self.threads > 0:
             options.intra_op_num_threads = options.inter_op_num_threads = self.threads
+        if hasattr(options, "add_session_config_entry"):
+            # Threads that wait by turning in circles take processors from all who run beside them.
+            options.add_session_config_entry("session.intra_op.allow_spinning", "0")
         if self.mode == "noopt" or self.disabled == (EVERY_PASS,):
             options.graph_optimization_level = self.root.GraphOptimizationLevel.ORT_DISABLE_ALL
         try:
@@ -131,11 +136,12 @@ class LoadedSession(Loaded):
         """Load the file."""
         self.framework, self.data, self.folder = framework, data, folder
         self.plain = framework.session(data, folder)
+        self.kinds = {one.name: one.type for one in self.plain.get_outputs()}
         self.watched, self.inner = None, None
 
     def run(self, inputs, outputs, hidden):
         """Run one of the sessions."""
-        wanted = list(outputs) or [one.name for one in self.plain.get_outputs()]
+        wanted = list(outputs) or list(self.kinds)
         if not hidden:
             return self._run(self.plain, inputs, wanted), {}
         inner = [name for name in node_outputs(self.data) if hidden.wants(name)]
@@ -145,6 +151,23 @@ class LoadedSession(Loaded):
         values = self._run(self.watched, inputs, wanted, inner)
         seen = {name: values[name] for name in inner if name in values}
         return {name: values[name] for name in wanted}, seen
+
+    def bind(self, inputs, outputs):
+        """Keep the feed, where numpy has all types."""
+        names, session = list(outputs) or list(self.kinds), self.plain
+        if not all(_is_plain(one) for one in inputs.values()) or not all(
+            self.kinds.get(name, "") in _PLAIN_KINDS for name in names
+        ):
+            return Loaded.bind(self, inputs, outputs)
+        feed = {name: _writable(array.numpy()) for name, array in inputs.items()}
+
+        def run():
+            try:
+                return dict(zip(names, session.run(names, feed)))
+            except Exception as failure:
+                raise _refusal(failure)
+
+        return run
 
     def script(self, inputs, variables):
         """Make a session, with the optimizations or without."""
@@ -198,6 +221,11 @@ def _refusal(failure):
 def _writable(value):
     """Return text arrays as they are, others dense."""
     return np.ascontiguousarray(value).reshape(value.shape) if hasattr(value, "shape") else value
+
+
+def _is_plain(array):
+    """Tell whether numpy's array of an input is a view of its bytes."""
+    return array.type in NUMPY_TYPES and array.type not in NARROW_BITS
 
 
 def _strange(kind):

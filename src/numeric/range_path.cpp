@@ -1,0 +1,92 @@
+#include "numeric/range_path.h"
+
+#include <algorithm>
+
+#include "graph/origin.h"
+#include "ops/operator.h"
+
+namespace assay {
+namespace {
+
+constexpr std::size_t kLongest = 1000;  // steps: a loop's values may lead around in a circle
+
+// How far a range reaches; what is NaN reaches furthest.
+double reach_of(const Interval& range) {
+  if (!range.has_number()) return HUGE_VAL;
+  return std::max(std::fabs(range.low), std::fabs(range.high));
+}
+
+bool varies(const Abstract& value) {
+  if (!value.is_tensor() || value.exact.defined() || value.cells.empty()) return false;
+  const Interval range = hull_of(value);
+  return !(range.low == range.high);
+}
+
+bool moves(const PlannedNode& node) {
+  return node.found.entry && node.found.entry->meaning.pattern == Pattern::move;
+}
+
+std::string shown_name(const PlannedNode& node, const std::string& value) {
+  const std::string* origin = find_property(node.node.metadata, kOriginNode);
+  return origin ? *origin : value;
+}
+
+}  // namespace
+
+// A graph inside of a node reads what is made around it, too.
+std::string RangePaths::resolved(const std::string& path, const std::string& name) const {
+  for (std::string around = path; !around.empty();) {
+    if (made_.contains(around + name)) return around + name;
+    around.pop_back();  // "loop/body/": first the attribute, then the node
+    for (int part = 0; part < 2; ++part) {
+      const std::size_t slash = around.rfind('/');
+      around.erase(slash == std::string::npos ? 0 : slash + (part == 1 ? 1 : 0));
+    }
+  }
+  return name;
+}
+
+RangePaths::Operand RangePaths::widest_of(const PlannedNode& node, const std::string& path,
+                                          std::span<const Abstract> inputs) const {
+  Operand widest;
+  for (std::size_t i = 0; i < inputs.size() && i < node.node.inputs.size(); ++i) {
+    if (!varies(inputs[i])) continue;
+    const Interval range = hull_of(inputs[i]);
+    if (!widest.value.empty() && reach_of(range) <= reach_of(widest.range)) continue;
+    widest = {resolved(path, node.node.inputs[i]), range};
+  }
+  return widest;
+}
+
+void RangePaths::note(const Analyzed& seen) {
+  const Operand widest = widest_of(seen.node, seen.path, seen.inputs);
+  for (std::size_t i = 0; i < seen.outputs.size() && i < seen.node.node.outputs.size(); ++i) {
+    if (!varies(seen.outputs[i])) continue;
+    made_.insert_or_assign(seen.path + seen.node.node.outputs[i],
+                           Made{&seen.node, hull_of(seen.outputs[i]), widest});
+  }
+}
+
+std::vector<LintStep> RangePaths::to(const PlannedNode& node, const std::string& path,
+                                     std::span<const Abstract> inputs) const {
+  std::vector<LintStep> steps;
+  Operand next = widest_of(node, path, inputs);
+  while (!next.value.empty() && steps.size() < kLongest) {
+    const auto found = made_.find(next.value);
+    if (found == made_.end()) {
+      steps.push_back({next.value, "", next.range});
+      break;
+    }
+    const Made& made = found->second;
+    const std::string name = shown_name(*made.node, next.value);
+    // What only moves elements says nothing of their range. A framework's operation may stand as
+    // several nodes; its last value is its result.
+    if (!moves(*made.node) && (steps.empty() || steps.back().name != name))
+      steps.push_back({name, origin_op(made.node->node), made.range});
+    next = made.widest;
+  }
+  std::reverse(steps.begin(), steps.end());
+  return steps;
+}
+
+}  // namespace assay

@@ -1,0 +1,48 @@
+// Elementwise for bodies of many operations on reals, which are worth the vectors of AVX-512.
+#pragma once
+
+#include "patterns/elementwise.h"
+
+namespace assay {
+namespace elementwise_detail {
+
+// Whether matrix products use AVX-512 (gemm_isa).
+bool widest_loops();
+
+// A body with loops of its own: those that two functions share are not inlined into either.
+template <class Body>
+struct LongBody : Body {};
+
+// The same bits as the other loops: nothing is fused.
+template <class Body>
+__attribute__((target("avx512f,avx512dq,avx512vl"), flatten)) void widest_loop(
+    const Body& body, const float* const* in, std::size_t inputs, float* out, std::int64_t count) {
+  loop<double>(LongBody<Body>{body}, in, inputs, out, count);
+}
+
+}  // namespace elementwise_detail
+
+// As elementwise<Body, Reals>. What is short waits for memory, whatever its vectors are.
+template <class Body>
+Meaning elementwise_long() {
+  using namespace elementwise_detail;
+  return {Pattern::elementwise,
+          [](Call& call) {
+            const Body body = make_body<Body>(call);
+            Kernels kernels;
+            add_real_kernels(body, kernels);
+            if (widest_loops())
+              kernels.single = [body](const float* const* in, std::size_t inputs, float* out,
+                                      std::int64_t count) {
+                widest_loop(body, in, inputs, out, count);
+              };
+            if (call.reading != Reading::value) {
+              kernels.bounded = kernel<Bounded>(body);
+              kernels.interval = kernel<Interval>(body);
+            }
+            run(call, kernels);
+          },
+          true};
+}
+
+}  // namespace assay

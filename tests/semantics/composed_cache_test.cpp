@@ -1,0 +1,103 @@
+// What is kept of the graphs that operators stand for must never change a result.
+#include "semantics/composed_cache.h"
+
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include "layers/keras/layers.h"
+#include "semantics/evaluator.h"
+#include "semantics/models.h"
+
+namespace assay {
+namespace {
+
+Model keras_model(std::string op, std::vector<Attribute> arguments) {
+  keras::use_layers();
+  Node layer = node(std::move(op), {"x"}, {"y"}, std::move(arguments));
+  layer.domain = keras::kDomain;
+  Model result = model({std::move(layer)}, {untyped("x")}, {untyped("y")});
+  result.opsets[std::string(keras::kDomain)] = 2;
+  return result;
+}
+
+Tensor ramp(const Shape& shape, double start) {
+  std::vector<double> values;
+  for (std::int64_t i = 0; i < element_count(shape); ++i) {
+    values.push_back(start + 0.25 * static_cast<double>(i));
+  }
+  return make_tensor(ElementType::f32, shape, values);
+}
+
+// One more evaluator each time, as a file of cases has it: only the thread's cache connects them.
+std::vector<Tensor> evaluate(const Model& m, const Tensor& x) {
+  auto made = Evaluator::make(std::make_shared<const Model>(m));
+  EXPECT_TRUE(made.has_value());
+  const auto outputs = (*made)->run(std::vector<Value>{x}, {});
+  EXPECT_TRUE(outputs.has_value()) << (outputs ? "" : outputs.error().message);
+  std::vector<Tensor> tensors;
+  if (outputs) {
+    for (const Value& value : *outputs) tensors.push_back(value.tensor());
+  }
+  return tensors;
+}
+
+void expect_unchanged(const Model& m, const std::vector<Shape>& shapes) {
+  for (int round = 0; round < 4; ++round) {
+    for (const Shape& shape : shapes) {
+      const Tensor x = ramp(shape, round - 1.5);
+      std::vector<Tensor> fresh;
+      std::thread([&] { fresh = evaluate(m, x); }).join();  // with nothing kept
+      const std::vector<Tensor> found = evaluate(m, x);
+      ASSERT_EQ(found.size(), fresh.size());
+      for (std::size_t i = 0; i < found.size(); ++i) {
+        EXPECT_TRUE(identical(found[i], fresh[i])) << "round " << round;
+      }
+    }
+  }
+}
+
+TEST(ComposedCache, ServesLayersOfOtherModels) {
+  using Integers = std::vector<std::int64_t>;
+  expect_unchanged(keras_model("ZeroPadding1D", {attribute("padding", Integers{1, 2})}),
+                   {{2, 3, 2}, {1, 4, 3}});
+  expect_unchanged(keras_model("Reshape", {attribute("target_shape", Integers{-1, 2})}),
+                   {{2, 3, 2}, {1, 4, 3}, {3, 2, 2}});
+  expect_unchanged(keras_model("LeakyReLU", {attribute("alpha", 0.25)}), {{2, 3}, {2, 3, 1}});
+}
+
+TEST(ComposedCache, TellsArgumentsApart) {
+  const Tensor x = ramp({1, 4}, -1);
+  for (int round = 0; round < 3; ++round) {
+    for (const double alpha : {0.25, 0.5}) {
+      const auto found = evaluate(keras_model("LeakyReLU", {attribute("alpha", alpha)}), x);
+      EXPECT_EQ(found.at(0).reals(),
+                (std::vector<double>{-alpha, -0.75 * alpha, -0.5 * alpha, -0.25 * alpha}));
+    }
+  }
+}
+
+// The scale that this operator quantizes with comes from the elements.
+TEST(ComposedCache, KeepsNoElements) {
+  expect_unchanged(model({node("DynamicQuantizeLinear", {"x"}, {"y", "scale", "zero"})},
+                         {untyped("x")}, {untyped("y"), untyped("scale"), untyped("zero")}),
+                   {{5}, {2, 3}});
+}
+
+// Names are compared one by one while there are few, and hashed from then on.
+TEST(ComposedCache, PlansFindNamesInSmallAndLargeGraphs) {
+  for (const int count : {3, 31, 32, 33, 200}) {
+    std::vector<Node> nodes;
+    for (int i = 0; i < count; ++i) {
+      nodes.push_back(node("Add", {"a_common_start_" + std::to_string(i), "one"},
+                           {"a_common_start_" + std::to_string(i + 1)}));
+    }
+    const Model chain =
+        model(std::move(nodes), {untyped("a_common_start_0")},
+              {untyped("a_common_start_" + std::to_string(count))}, {reals("one", {1})});
+    EXPECT_EQ(evaluate(chain, ramp({1}, 0)).at(0).reals(), std::vector<double>{1.0 * count});
+  }
+}
+
+}  // namespace
+}  // namespace assay
