@@ -20,7 +20,7 @@ class Value;
 
 namespace assay {
 
-class Block;
+class TensorBlock;
 
 // What one exchange may take; 0: no limit.
 struct WorkerLimits {
@@ -55,8 +55,9 @@ class Channel {
   void put(const Value& value, protocol::Value& message);
   std::optional<Value> take(const protocol::Value& message) const;
   // The same with feeds, and their answers, that are of a block's form.
-  void put(const Block& block, std::span<const NamedValues> feeds, protocol::Request& request);
-  std::optional<std::vector<NamedValues>> take(const Block& block, std::size_t count,
+  void put(const TensorBlock& block, std::span<const NamedValues> feeds,
+           protocol::Request& request);
+  std::optional<std::vector<NamedValues>> take(const TensorBlock& block, std::size_t count,
                                                const protocol::Reply& reply) const;
 
  private:

@@ -2,8 +2,8 @@
 #include <cstring>
 #include <limits>
 
-#include "backends/block.h"
 #include "backends/channel.h"
+#include "backends/tensor_block.h"
 #include "generated/protocol.pb.h"
 
 namespace assay {
@@ -107,7 +107,7 @@ std::optional<Value> Channel::take(const protocol::Value& message) const {
   }
 }
 
-void Channel::put(const Block& block, std::span<const NamedValues> feeds,
+void Channel::put(const TensorBlock& block, std::span<const NamedValues> feeds,
                   protocol::Request& request) {
   const BlockSource source(block, feeds);
   request.set_count(static_cast<std::uint32_t>(feeds.size()));
@@ -118,7 +118,7 @@ void Channel::put(const Block& block, std::span<const NamedValues> feeds,
   }
 }
 
-std::optional<std::vector<NamedValues>> Channel::take(const Block& block, std::size_t count,
+std::optional<std::vector<NamedValues>> Channel::take(const TensorBlock& block, std::size_t count,
                                                       const protocol::Reply& reply) const {
   BlockTarget target(block, count);
   const bool there = reply.placed()

@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "backends/block.h"
 #include "backends/layer_model.h"
+#include "backends/tensor_block.h"
 #include "generated/protocol.pb.h"
 
 namespace assay {
@@ -85,7 +85,7 @@ NamedValues named_inputs(const Graph& graph, std::span<const Value> values) {
 struct Worker::Form {
   std::uint64_t number;
   std::vector<std::string> outputs;
-  Block feed, answer;
+  TensorBlock feed, answer;
 };
 
 Worker::Worker(Channel channel) : channel_(std::move(channel)) {}
@@ -185,8 +185,8 @@ Answer Worker::run(const Job& job, const WorkerLimits& limits, bool keep) {
   if (loaded_ != key_of(job)) {
     if (Answer answer = load(job, limits); !answer.ok()) return answer;
   }
-  std::optional<Block> feed;
-  if (knows_again_ && !keep && !job.hidden) feed = Block::of(job.inputs);
+  std::optional<TensorBlock> feed;
+  if (knows_again_ && !keep && !job.hidden) feed = TensorBlock::of(job.inputs);
   protocol::Request request;
   protocol::Reply reply;
   request.set_verb("run");
@@ -202,7 +202,7 @@ Answer Worker::run(const Job& job, const WorkerLimits& limits, bool keep) {
   }
   if (auto trouble = channel_.exchange(request, reply, limits)) return *trouble;
   Answer answer = to_answer(reply);
-  std::optional<Block> lies = answer.ok() ? Block::of(answer.values) : std::nullopt;
+  std::optional<TensorBlock> lies = answer.ok() ? TensorBlock::of(answer.values) : std::nullopt;
   if (feed && lies) {
     form_.reset(new Form{forms_, job.outputs, *std::move(feed), *std::move(lies)});
   }

@@ -3,20 +3,13 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
 #include <iostream>
-#include <memory>
-#ifdef ASSAY_MIMALLOC
-#include <sys/mman.h>
-#endif
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
-#ifdef ASSAY_MIMALLOC
-#include <mimalloc.h>
-#endif
 
 #include "base/parallel.h"
+#include "cli/allocator.h"
 #include "cli/command.h"
 #include "cli/limits.h"
 #include "cli/settings.h"
@@ -243,33 +236,11 @@ int main_guarded(int argc, char** argv) {
   return static_cast<int>(ExitCode::usage);
 }
 
-#ifdef ASSAY_MIMALLOC
-// Hundreds of small fresh pages cost more than the work of a small command. The allocator maps
-// memory in blocks of 32 MiB, the first one before main; both calls are wishes.
-void prefer_large_pages() {
-  constexpr std::uintptr_t kBlock = std::uintptr_t{1} << 25;
-  const auto inside = std::make_unique<char>();
-  const std::uintptr_t start = reinterpret_cast<std::uintptr_t>(inside.get()) & ~(kBlock - 1);
-  madvise(reinterpret_cast<void*>(start), kBlock, MADV_HUGEPAGE);
-  mi_option_enable(mi_option_large_os_pages);
-}
-
-// Ends the process: taking caches apart piece by piece serves nobody.
-int ended(int code) {
-  std::cout.flush();
-  std::fflush(nullptr);
-  std::_Exit(code);
-}
-#else
-void prefer_large_pages() {}
-int ended(int code) { return code; }
-#endif
-
 }  // namespace
 }  // namespace assay
 
 int main(int argc, char** argv) {
-  assay::prefer_large_pages();
+  assay::set_up_memory();
   try {
     return assay::ended(assay::main_guarded(argc, argv));
   } catch (const std::exception& failure) {

@@ -195,11 +195,22 @@ void LintSearch::split(Assessment& judgement) {
   RootSet wanted;
   for (std::size_t n = 0; n < judgement.nodes.size(); ++n)
     if (is_unsafe(judgement.nodes[n])) wanted.add(judgement.roots[n]);
+  // Two analyses are for nothing where none of the operations may be split at the root.
+  const auto helps = [&](int root) {
+    for (std::size_t n = 0; n < judgement.nodes.size(); ++n) {
+      const RootSet& own = judgement.roots[n];
+      if (is_unsafe(judgement.nodes[n]) && std::binary_search(own.begin(), own.end(), root) &&
+          may_split(judgement, n, root))
+        return true;
+    }
+    return false;
+  };
   std::size_t tried = 0;
   for (int root : wanted) {
     const auto place = static_cast<std::size_t>(root);
     const Interval& range = roots_->roots[place].range;
-    if (!(range.low < 0 && range.high > 0) || ++tried > kMostSplit || !has_time()) continue;
+    if (!(range.low < 0 && range.high > 0) || !helps(root)) continue;
+    if (++tried > kMostSplit || !has_time()) break;
     const Assessment below = assessor_.judge(narrowed(place, {range.low, 0, false}));
     const Assessment above = assessor_.judge(narrowed(place, {0, range.high, false}));
     for (std::size_t n = 0; n < judgement.nodes.size(); ++n) {

@@ -28,7 +28,7 @@ constexpr std::int64_t kFewestColumns = 40;
 constexpr std::int64_t kFewestRows = 64;
 constexpr std::int64_t kStep = 8;
 // Elements worth a thread when packing.
-constexpr std::int64_t kPackingGrain = 32 * 1024;
+constexpr std::int64_t kPackingGrain = 8 * 1024;
 
 struct FreeAligned {
   void operator()(double* p) const { ::operator delete[](p, std::align_val_t{64}); }
@@ -316,8 +316,6 @@ void gemm_packed(const PackedRows& a, std::int64_t n, const PackColumns& pack_b,
   const GemmKernels& kernels = *current_kernels();
   const auto pack = [&](std::int64_t k0, std::int64_t k1, std::int64_t, std::int64_t,
                         double* panel) {
-    const std::int64_t whole = n / kernels.columns * kernels.columns;
-    if (whole < n) std::fill_n(panel + whole * (k1 - k0), kernels.columns * (k1 - k0), 0.0);
     pack_b(k0, k1, kernels.columns, panel);
     return static_cast<const double*>(panel);
   };

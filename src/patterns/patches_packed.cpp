@@ -170,11 +170,17 @@ class Strip {
     const auto leading = static_cast<std::int64_t>(places_.size() / runs);
     const std::int64_t first = k0 / (leading * taps), last = (k1 - 1) / (leading * taps);
     const std::int64_t channel = static_cast<std::int64_t>(sources_.size()) * row_.length();
+    std::vector<std::int64_t> of_channel;
+    for (std::size_t row = 0; row < places_.size(); row += runs)
+      for (const std::int64_t start : row_.starts())
+        of_channel.push_back(places_[row] - places_[0] + start);
     rows.clear();
-    for (std::int64_t k = k0; k < k1; ++k) {
-      const auto row = static_cast<std::size_t>(k / taps % leading);
-      rows.push_back((k / (leading * taps) - first) * channel + places_[row * runs] - places_[0] +
-                     row_.starts()[static_cast<std::size_t>(k % taps)]);
+    auto term = of_channel.begin() + k0 % (leading * taps);
+    for (std::int64_t k = k0, at = 0; k < k1; ++k) {
+      rows.push_back(at + *term);
+      if (++term != of_channel.end()) continue;
+      term = of_channel.begin();
+      at += channel;
     }
     eights.clear();
     for (std::size_t run = 0; run < runs; ++run)

@@ -104,6 +104,26 @@ TEST(Script, ReadsTheModelFromItsFileWhereThePackageIsMissing) {
   EXPECT_EQ(script.text.find("import TensorProto"), std::string::npos);
 }
 
+TEST(Script, IsRefusedWhereTheModelWouldHaveToBeBesideItAndIsNot) {
+  const BackendTest test = pool();
+  ScriptParts parts = runtime();
+  parts.onnx.clear();
+  ScriptSubject subject = subject_of(test, wrong_answer());
+  subject.has_file = false;
+  EXPECT_FALSE(write_script(subject, name_variables(test.model.graph), parts));
+}
+
+TEST(Script, ImportsWhatReadsTheVariablesOfTheProcessAfterThem) {
+  const BackendTest test = pool();
+  ScriptParts parts = framework();
+  parts.imports = {"import os", "os.environ[\"KERAS_BACKEND\"] = \"torch\"", "import keras"};
+  const std::string text = written(subject_of(test, wrong_answer()), parts).text;
+  EXPECT_NE(text.find("import numpy as np\nimport os\nos.environ[\"KERAS_BACKEND\"] = \"torch\"\n"
+                      "import keras\n"),
+            std::string::npos)
+      << text;
+}
+
 TEST(Script, PutsLargeInputsBesideIt) {
   BackendTest test = pool();
   std::vector<double> values(300);

@@ -1,4 +1,4 @@
-// Block: how the tensors of a feed, or of its answer, lie side by side when they are not described.
+// TensorBlock: how the tensors of a feed, or of its answer, lie side by side.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@ namespace assay {
 bool same_in_memory(ElementType type);
 
 // Each tensor starts at a multiple of 64 bytes, and so does the next block.
-class Block {
+class TensorBlock {
  public:
   static constexpr std::size_t kAlignment = 64;
   struct Place {
@@ -30,7 +30,7 @@ class Block {
   };
 
   // None if one of the values is no tensor of numbers.
-  static std::optional<Block> of(const NamedValues& values);
+  static std::optional<TensorBlock> of(const NamedValues& values);
   bool fits(const NamedValues& values) const;  // of the same names, types and shapes
   std::size_t size() const { return size_; }
   const std::vector<Place>& places() const { return places_; }
@@ -52,14 +52,14 @@ class ScatteredBytes {
  private:
   std::vector<iovec> parts_;
   std::size_t size_ = 0;
-  std::shared_ptr<std::array<char, Block::kAlignment>> between_ =
-      std::make_shared<std::array<char, Block::kAlignment>>();
+  std::shared_ptr<std::array<char, TensorBlock::kAlignment>> between_ =
+      std::make_shared<std::array<char, TensorBlock::kAlignment>>();
 };
 
 // The bytes of some feeds, all of a block's form.
 class BlockSource {
  public:
-  BlockSource(const Block& block, std::span<const NamedValues> feeds);
+  BlockSource(const TensorBlock& block, std::span<const NamedValues> feeds);
   const ScatteredBytes& bytes() const { return bytes_; }
 
  private:
@@ -70,13 +70,13 @@ class BlockSource {
 // Tensors for some blocks, which are values once their bytes are there.
 class BlockTarget {
  public:
-  BlockTarget(const Block& block, std::size_t count);
+  BlockTarget(const TensorBlock& block, std::size_t count);
   const ScatteredBytes& bytes() const { return bytes_; }
   std::optional<std::vector<NamedValues>> take();
 
  private:
   struct Element {
-    const Block::Place* place;
+    const TensorBlock::Place* place;
     Tensor tensor{};       // where it is the same in memory
     std::string packed{};  // else
   };

@@ -1,4 +1,4 @@
-#include "backends/block.h"
+#include "backends/tensor_block.h"
 
 #include <algorithm>
 #include <cstring>
@@ -10,8 +10,8 @@ bool same_in_memory(ElementType type) {
          static_cast<std::size_t>(bit_width(type)) == 8 * storage_size(type);
 }
 
-std::optional<Block> Block::of(const NamedValues& values) {
-  Block block;
+std::optional<TensorBlock> TensorBlock::of(const NamedValues& values) {
+  TensorBlock block;
   for (const auto& [name, value] : values) {
     if (!value.is_tensor() || value.type() == ElementType::string) return std::nullopt;
     const Tensor& tensor = value.tensor();
@@ -24,7 +24,7 @@ std::optional<Block> Block::of(const NamedValues& values) {
   return block;
 }
 
-bool Block::fits(const NamedValues& values) const {
+bool TensorBlock::fits(const NamedValues& values) const {
   return std::equal(places_.begin(), places_.end(), values.begin(), values.end(),
                     [](const Place& place, const NamedValues::value_type& value) {
                       return value.second.is_tensor() && value.first == place.name &&
@@ -37,9 +37,9 @@ void ScatteredBytes::add(const void* bytes, std::size_t count) {
   if (count == 0) return;
   parts_.push_back({const_cast<void*>(bytes), count});
   size_ += count;
-  if (const std::size_t over = count % Block::kAlignment; over > 0) {
-    parts_.push_back({between_->data(), Block::kAlignment - over});
-    size_ += Block::kAlignment - over;
+  if (const std::size_t over = count % TensorBlock::kAlignment; over > 0) {
+    parts_.push_back({between_->data(), TensorBlock::kAlignment - over});
+    size_ += TensorBlock::kAlignment - over;
   }
 }
 
@@ -59,7 +59,7 @@ bool ScatteredBytes::copy_from(std::string_view bytes) const {
   return true;
 }
 
-BlockSource::BlockSource(const Block& block, std::span<const NamedValues> feeds) {
+BlockSource::BlockSource(const TensorBlock& block, std::span<const NamedValues> feeds) {
   for (const NamedValues& feed : feeds) {
     for (std::size_t i = 0; i < feed.size(); ++i) {
       const Tensor& tensor = feed[i].second.tensor();
@@ -70,11 +70,11 @@ BlockSource::BlockSource(const Block& block, std::span<const NamedValues> feeds)
   }
 }
 
-BlockTarget::BlockTarget(const Block& block, std::size_t count)
+BlockTarget::BlockTarget(const TensorBlock& block, std::size_t count)
     : count_(count), each_(block.places().size()) {
   elements_.reserve(count_ * each_);  // what is added stays where it is
   for (std::size_t number = 0; number < count; ++number) {
-    for (const Block::Place& place : block.places()) {
+    for (const TensorBlock::Place& place : block.places()) {
       Element& element = elements_.emplace_back(Element{&place});
       if (same_in_memory(place.type)) {
         element.tensor = Tensor::uninitialized(place.type, place.shape);
@@ -91,7 +91,7 @@ std::optional<std::vector<NamedValues>> BlockTarget::take() {
   std::vector<NamedValues> all(count_);
   for (std::size_t i = 0; i < elements_.size(); ++i) {
     Element& element = elements_[i];
-    const Block::Place& place = *element.place;
+    const TensorBlock::Place& place = *element.place;
     std::optional<Tensor> tensor = std::move(element.tensor);
     if (!same_in_memory(place.type)) {
       tensor = from_file_bytes(place.type, place.shape, element.packed);

@@ -1,5 +1,5 @@
 // Tensors side by side, there and back, of every type that can lie so.
-#include "backends/block.h"
+#include "backends/tensor_block.h"
 
 #include <gtest/gtest.h>
 
@@ -15,14 +15,14 @@ NamedValues values_of(ElementType type) {
           {"last", make_tensor(type, {}, std::vector<double>{1})}};
 }
 
-TEST(Block, EveryTypeComesBackAsItWas) {
+TEST(TensorBlock, EveryTypeComesBackAsItWas) {
   Result<Arena> arena = Arena::make();
   ASSERT_TRUE(arena);
   for (int number = 1; number < kElementTypeCount; ++number) {
     const auto type = static_cast<ElementType>(number);
     if (type == ElementType::string || domain_of(type) == Domain::complex) continue;
     const std::vector<NamedValues> feeds(3, values_of(type));
-    const std::optional<Block> block = Block::of(feeds.front());
+    const std::optional<TensorBlock> block = TensorBlock::of(feeds.front());
     ASSERT_TRUE(block);
     EXPECT_EQ(block->size(), 128U);  // two tensors that are not empty
     const BlockSource source(*block, feeds);
@@ -40,9 +40,9 @@ TEST(Block, EveryTypeComesBackAsItWas) {
   }
 }
 
-TEST(Block, TheSameBytesInOnePiece) {
+TEST(TensorBlock, TheSameBytesInOnePiece) {
   const std::vector<NamedValues> feeds(2, values_of(ElementType::f32));
-  const std::optional<Block> block = Block::of(feeds.front());
+  const std::optional<TensorBlock> block = TensorBlock::of(feeds.front());
   std::string bytes;
   const BlockSource source(*block, feeds);
   source.bytes().copy_to(bytes);
@@ -53,8 +53,8 @@ TEST(Block, TheSameBytesInOnePiece) {
   EXPECT_TRUE(identical(target.take()->back()[2].second.tensor(), feeds[0][2].second.tensor()));
 }
 
-TEST(Block, OthersDoNotFit) {
-  const std::optional<Block> block = Block::of(values_of(ElementType::f32));
+TEST(TensorBlock, OthersDoNotFit) {
+  const std::optional<TensorBlock> block = TensorBlock::of(values_of(ElementType::f32));
   EXPECT_FALSE(block->fits(values_of(ElementType::f64)));
   NamedValues other = values_of(ElementType::f32);
   other[0].first = "second";
@@ -64,14 +64,14 @@ TEST(Block, OthersDoNotFit) {
   EXPECT_FALSE(block->fits(other));
   other.pop_back();
   EXPECT_FALSE(block->fits(other));
-  EXPECT_FALSE(Block::of({{"text", make_strings({1}, {"a"})}}));
-  EXPECT_FALSE(Block::of({{"row", Value::sequence(ValueType{}, {})}}));
+  EXPECT_FALSE(TensorBlock::of({{"text", make_strings({1}, {"a"})}}));
+  EXPECT_FALSE(TensorBlock::of({{"row", Value::sequence(ValueType{}, {})}}));
 }
 
-TEST(Block, AnArenaThatIsCutIsNoAnswer) {
+TEST(TensorBlock, AnArenaThatIsCutIsNoAnswer) {
   Result<Arena> arena = Arena::make();
   ASSERT_TRUE(arena);
-  const std::optional<Block> block = Block::of(values_of(ElementType::f32));
+  const std::optional<TensorBlock> block = TensorBlock::of(values_of(ElementType::f32));
   BlockTarget target(*block, 1);
   EXPECT_FALSE(arena->read(0, target.bytes().parts()));
 }
