@@ -38,14 +38,22 @@ constexpr std::string_view kSilentKeys[] = {"name",
                                             "sparse",
                                             "ragged",
                                             "synchronized",
-                                            "zero_output_for_mask",
                                             "fused",
                                             "autocast",
                                             "build_config",
                                             "query_shape",
                                             "key_shape",
                                             "value_shape",
-                                            "flash_attention"};
+                                            "flash_attention",
+                                            "window",
+                                            "periodic",
+                                            "scaling",
+                                            "num_bins",
+                                            "vocabulary_size",
+                                            "vocabulary_dtype",
+                                            "max_tokens",
+                                            "oov_token",
+                                            "reverse_dtype"};
 
 bool is_silent(std::string_view key) {
   return key.ends_with("_initializer") || key.ends_with("_regularizer") ||
@@ -122,22 +130,48 @@ Node read_described(std::string name, Element described) {
   return read_layer(class_name, std::move(name), config);
 }
 
+// A layer, or several of which each takes what the one before gives.
 std::shared_ptr<const Graph> read_inner(std::string_view key, Element described) {
-  if (described.type() != Kind::OBJECT) refuse(key);
   auto graph = std::make_shared<Graph>();
-  graph->nodes.push_back(read_described(std::string(key), described));
-  Node& node = graph->nodes.back();
-  node.inputs = {"x"};
-  node.outputs = {"y"};
   graph->inputs.push_back({"x", {}, {}, {}});
-  graph->outputs.push_back({"y", {}, {}, {}});
+  std::string value = "x";
+  const auto add = [&](Element one) {
+    if (one.type() != Kind::OBJECT) refuse(key);
+    const std::size_t place = graph->nodes.size();
+    Node& node = graph->nodes.emplace_back(
+        read_described(place == 0 ? std::string(key) : fmt::format("{}{}", key, place), one));
+    node.inputs = {value};
+    value = place == 0 ? "y" : fmt::format("y{}", place);
+    node.outputs = {value};
+  };
+  simdjson::dom::array several;
+  if (described.get(several) == simdjson::SUCCESS) {
+    for (Element one : several) add(one);
+  } else {
+    add(described);
+  }
+  if (graph->nodes.empty()) refuse(key);
+  graph->outputs.push_back({value, {}, {}, {}});
   return graph;
+}
+
+void flatten(std::string_view key, Element value, std::vector<double>& numbers) {
+  if (value.type() == Kind::ARRAY) {
+    for (Element part : simdjson::dom::array(value)) flatten(key, part, numbers);
+  } else {
+    numbers.push_back(number(key, value));
+  }
 }
 
 AttributeValue read_value(std::string_view key, AttributeKind kind, Element value) {
   switch (kind) {
     case AttributeKind::integers: {
       std::vector<std::int64_t> numbers;
+      flatten(key, value, numbers);
+      return numbers;
+    }
+    case AttributeKind::reals: {
+      std::vector<double> numbers;
       flatten(key, value, numbers);
       return numbers;
     }
@@ -231,10 +265,25 @@ Node read_layer(std::string_view class_name, std::string name, Element config) {
   return node;
 }
 
-void read_option(std::string_view name, Element value, Node& node) {
-  if (const keras::Layer* layer = keras::find_layer(node.op)) {
-    read_argument(*layer, name, value, node);
+// Whether a layer, or one inside it, computes something else in training than when it predicts.
+static bool minds_training(const Node& node) {
+  const keras::Layer* layer = keras::find_layer(node.op);
+  if (!layer || layer->learns || layer->draws) return true;
+  for (const auto& [key, value] : node.metadata) {
+    const bool drops = key == "keras.dropout" || key == "keras.recurrent_dropout";
+    if (drops && value != "0" && value != "0.0") return true;
   }
+  for (const Attribute& one : node.attributes) {
+    const auto* inner = std::get_if<std::shared_ptr<const Graph>>(&one.value);
+    if (inner && std::ranges::any_of((*inner)->nodes, minds_training)) return true;
+  }
+  return false;
+}
+
+void read_option(std::string_view name, Element value, Node& node) {
+  const keras::Layer* layer = keras::find_layer(node.op);
+  if (!layer || (name == "training" && !minds_training(node))) return;
+  read_argument(*layer, name, value, node);
 }
 
 Tensor read_tensor(Element value) {

@@ -131,6 +131,15 @@ std::string snake_case(const std::string& name) {
   return text;
 }
 
+// The name of the class in Python, with a number from the second of it on. One class has another
+// name in Keras' configs.
+std::string stored_name(const std::string& class_name, std::map<std::string, int>& seen) {
+  const bool other = class_name == "GroupQueryAttention";
+  const std::string plain = snake_case(other ? "GroupedQueryAttention" : class_name);
+  const int before = seen[plain]++;
+  return before == 0 ? plain : fmt::format("{}_{}", plain, before);
+}
+
 std::vector<DescribedLayer> read_layers(Json config, bool sequential) {
   Json listed = config;
   if (config.type() == Kind::OBJECT && config["layers"].get(listed) != simdjson::SUCCESS) {
@@ -144,9 +153,7 @@ std::vector<DescribedLayer> read_layers(Json config, bool sequential) {
     DescribedLayer layer = read_description(one);
     // A Sequential does not count its input among the layers that it stores.
     if (!sequential || !layer.is_input()) {
-      const std::string plain = snake_case(text_or(one, "class_name", ""));
-      const int before = seen[plain]++;
-      layer.stored = before == 0 ? plain : fmt::format("{}_{}", plain, before);
+      layer.stored = stored_name(text_or(one, "class_name", ""), seen);
     }
     layers.push_back(std::move(layer));
   }
@@ -191,31 +198,61 @@ DescribedLayer read_description(Json described) {
   return layer;
 }
 
-// An operation, whose class an .h5 file names without its module.
-static bool is_operation(const DescribedLayer& layer, const std::string& name) {
-  return layer.class_name == name || layer.class_name.ends_with(".ops.numpy." + name);
+std::vector<std::string> stored_cells(const DescribedLayer& layer) {
+  std::vector<std::string> names;
+  Array cells;
+  if (!layer.config.is_object() ||
+      layer.config["cell"]["config"]["cells"].get(cells) != simdjson::SUCCESS) {
+    return names;
+  }
+  std::map<std::string, int> seen;
+  for (Json one : cells) names.push_back(stored_name(text_or(one, "class_name", ""), seen));
+  return names;
+}
+
+// An operation of those that make masks, whose class an .h5 file names without its module.
+static bool makes_masks(const DescribedLayer& layer) {
+  static const std::set<std::string, std::less<>> kNames = {
+      "Any",       "BroadcastTo", "Concatenate", "ExpandDims", "LogicalAnd",
+      "LogicalOr", "NotEqual",    "OnesLike",    "ZerosLike",  "ConvertToTensor"};
+  const bool told = layer.class_name.find(".ops.") != std::string::npos;
+  // A layer says whether it is trained.
+  const bool is_layer =
+      layer.config.is_object() && layer.config["trainable"].error() == simdjson::SUCCESS;
+  const std::string name =
+      told ? layer.class_name.substr(layer.class_name.rfind('.') + 1) : layer.class_name;
+  return kNames.contains(name) && (told || !is_layer);
+}
+
+static bool is_mask(std::string_view argument) {
+  return argument == "mask" || argument == "query_mask" || argument == "value_mask" ||
+         argument == "key_mask";
 }
 
 // Keras 3 writes down how masks are made, and gives them to calls. They follow from the layers, and
-// are left out here: what makes them, and what takes them.
+// are left out here: what makes them, and what takes them. A mask that comes from elsewhere stays.
 static void leave_masks_out(DescribedNetwork& network) {
-  std::set<std::string> asked;
+  std::set<std::string> makers, asked;
+  for (const DescribedLayer& layer : network.layers) {
+    if (makes_masks(layer)) makers.insert(layer.name);
+  }
   for (const TensorReference& one : network.outputs) asked.insert(one.layer);
   for (DescribedLayer& layer : network.layers) {
     for (LayerCall& call : layer.calls) {
-      std::erase_if(call.named, [](const auto& one) { return one.first == "mask"; });
+      std::erase_if(call.named, [&](const auto& one) {
+        const auto made = [&](const TensorReference& t) { return makers.contains(t.layer); };
+        return is_mask(one.first) && std::ranges::all_of(one.second, made);
+      });
       for (const auto& [name, tensors] : call.named) {
         for (const TensorReference& one : tensors) asked.insert(one.layer);
       }
-      const bool makes = is_operation(layer, "Any");
       for (const TensorReference& one : call.inputs) {
-        if (!makes) asked.insert(one.layer);
+        if (!makers.contains(layer.name)) asked.insert(one.layer);
       }
     }
   }
   std::erase_if(network.layers, [&](const DescribedLayer& layer) {
-    const bool makes = is_operation(layer, "Any") || is_operation(layer, "NotEqual");
-    return makes && !asked.contains(layer.name);
+    return makers.contains(layer.name) && !asked.contains(layer.name);
   });
 }
 

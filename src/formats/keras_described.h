@@ -52,6 +52,9 @@ DescribedNetwork describe(const DescribedLayer& network);
 // {"class_name": …, "config": …}, as networks and layers are written.
 DescribedLayer read_description(Json described);
 
+// Of an RNN of several cells, what the weights of a .keras file call them; otherwise nothing.
+std::vector<std::string> stored_cells(const DescribedLayer& layer);
+
 // The types that a layer computes with and keeps its variables in.
 struct Precision {
   ElementType computed = ElementType::f32, kept = ElementType::f32;

@@ -56,8 +56,8 @@ class MaskSpreader {
 
   // Elements of an Embedding that are not zero; steps of a Masking that are not all mask_value.
   void make(const Node& node) {
-    const bool table = node.op == "Embedding";
-    if (table && !is_set(node, "mask_zero")) return;
+    const bool table = node.op != "Masking";
+    if (table && (!is_set(node, "mask_zero") || is_set(node, "reverse"))) return;
     const AttributeValue* given = node.find("mask_value");
     const auto* real = given ? std::get_if<double>(given) : nullptr;
     const std::string base = node.outputs.front() + "/mask";
@@ -68,61 +68,138 @@ class MaskSpreader {
         add("Equal", base + "_same", {x, add("CastLike", base + "_like", {number, x})});
     std::string mask = add("Not", table ? base : base + "_other", {same});
     if (!table) {
-      const auto whole = static_cast<std::int64_t>(ElementType::i32);
-      const auto truth = static_cast<std::int64_t>(ElementType::boolean);
-      mask = add("Cast", base + "_count", {mask}, {attribute("to", whole)});
+      mask = to(mask, base + "_count", ElementType::i32);
       const std::int64_t last = -1;
       const std::string axis = constant(base + "_axis", make_vector(std::span(&last, 1)));
       mask = add("ReduceMax", base + "_any", {mask, axis}, {attribute("keepdims", 0)});
-      mask = add("Cast", base, {mask}, {attribute("to", truth)});
+      mask = to(mask, base, ElementType::boolean);
     }
     masks_[node.outputs.front()] = mask;
   }
 
-  void meet(const Layer& layer, Node& node) {
+  // Of each input of the layer its mask, "" where it has none.
+  std::vector<std::string> masks_of(const Layer& layer, const Node& node) const {
     const bool variadic = layer.inputs.front() == "inputs";
     const std::size_t own = variadic ? node.inputs.size() : layer.inputs.size();
-    std::vector<std::string> found;
-    std::size_t given = 0;
+    std::vector<std::string> masks;
     for (std::size_t i = 0; i < std::min(own, node.inputs.size()); ++i) {
-      given += node.inputs[i].empty() ? 0 : 1;
       const auto mask = masks_.find(node.inputs[i]);
-      if (mask != masks_.end()) found.push_back(mask->second);
+      masks.push_back(mask == masks_.end() ? "" : mask->second);
     }
-    if (found.empty()) return;
-    switch (layer.masks) {
-      case Masks::pass:
-        masks_[node.outputs.front()] = found.front();
-        break;
-      case Masks::use:
-        use(layer, node, found.front());
-        break;
-      case Masks::refuse:
-        // A merge of inputs of which one has no mask has none.
-        if (!variadic || found.size() == given) node.set("mask", std::string("of an input"));
-        break;
-      default:
-        break;
-    }
+    return masks;
   }
 
-  void use(const Layer& layer, Node& node, const std::string& mask) {
-    node.set("masked", std::int64_t{1});
-    node.inputs.resize(std::max(node.inputs.size(), layer.inputs.size()));
-    node.inputs.push_back(
-        add("CastLike", node.outputs.front() + "/mask", {mask, node.inputs.front()}));
-    const bool goes_on = is_set(node, "return_sequences") || layer.name == "Softmax";
-    if (goes_on) masks_[node.outputs.front()] = mask;
+  void meet(const Layer& layer, Node& node) {
+    std::vector<std::string> masks = masks_of(layer, node);
+    const auto given = [](const std::string& mask) { return !mask.empty(); };
+    if (std::ranges::none_of(masks, given)) return;
+    if (layer.masks == Masks::merge) {
+      merge(layer, node, masks);
+      return;
+    }
+    if (layer.inputs.front() != "query") masks.resize(1);
+    if (layer.masks == Masks::use || layer.masks == Masks::keep) use(layer, node, masks);
+    // Keras gives each step of the mask to a layer that would use it.
+    const bool inside =
+        layer.masks == Masks::pass && inner_layer(node) && inner_layer(node)->masks >= Masks::use;
+    if (inside) node.set("mask", std::string("for the layer inside"));
+    if (given(masks.front()) && passes(layer, node)) masks_[node.outputs.front()] = masks.front();
   }
 
+  static const Layer* inner_layer(const Node& node) {
+    const AttributeValue* inner = node.find("layer");
+    const auto* graph = inner ? std::get_if<std::shared_ptr<const Graph>>(inner) : nullptr;
+    return graph ? find_layer((*graph)->nodes.front().op) : nullptr;
+  }
+
+  // A recurrence gives the steps back, or only what is there after the last one.
+  static bool passes(const Layer& layer, const Node& node) {
+    if (layer.masks != Masks::use) return layer.masks == Masks::pass || layer.masks == Masks::keep;
+    const AttributeValue* inner = node.find("layer");
+    const auto* graph = inner ? std::get_if<std::shared_ptr<const Graph>>(inner) : nullptr;
+    return is_set(graph ? (*graph)->nodes.front() : node, "return_sequences");
+  }
+
+  // Behind the weights of the node; argument masked has a bit for each input whose mask it is.
+  void use(const Layer& layer, Node& node, const std::vector<std::string>& masks) {
+    std::uint64_t bits = 0;
+    const bool variadic = layer.inputs.front() == "inputs";
+    if (!variadic) node.inputs.resize(std::max(node.inputs.size(), layer.inputs.size()));
+    const std::string like = node.inputs.front();
+    for (std::size_t i = 0; i < masks.size(); ++i) {
+      if (masks[i].empty()) continue;
+      bits |= std::uint64_t{1} << i;
+      const std::string name =
+          node.outputs.front() + (i == 0 ? "/mask" : fmt::format("/mask{}", i));
+      node.inputs.push_back(add("CastLike", name, {masks[i], like}));
+    }
+    if (bits != 0) node.set("masked", static_cast<std::int64_t>(bits));
+  }
+
+  // Keras 3: a step counts if it does in any input, and all must have a mask. Keras 2: if it does
+  // in all that have one.
+  void merge(const Layer& layer, Node& node, const std::vector<std::string>& masks) {
+    const bool old = model_.opsets.at(std::string(kDomain)) < 3;
+    const std::string base = node.outputs.front() + "/merged_mask";
+    const auto has = [&](std::string_view name) {
+      return std::ranges::find(layer.arguments, name, &Argument::name) != layer.arguments.end();
+    };
+    const std::vector<std::string> inputs = node.inputs;
+    if (has("masked") && !old && masks.size() < kMostMasked) use(layer, node, masks);
+    if (has("axis")) {
+      masks_[node.outputs.front()] = joined(node, inputs, masks, base, old);
+      return;
+    }
+    if (!old && std::ranges::find(masks, "") != masks.end()) return;
+    std::string all;
+    for (std::size_t i = 0; i < masks.size(); ++i) {
+      if (masks[i].empty()) continue;
+      all = all.empty() ? masks[i]
+                        : add(old ? "And" : "Or", fmt::format("{}{}", base, i), {all, masks[i]});
+    }
+    masks_[node.outputs.front()] = all;
+  }
+
+  // Each mask in the shape of its input, one behind the other along the axis; a step counts if any
+  // of its elements does, or in Keras 2 all. An input without a mask counts.
+  std::string joined(const Node& node, const std::vector<std::string>& inputs,
+                     const std::vector<std::string>& masks, const std::string& base, bool old) {
+    const std::int64_t last = -1, one = 1;
+    const std::string axis = constant(base + "_axis", make_vector(std::span(&last, 1)));
+    const std::string ones = constant(base + "_ones", make_vector(std::span(&one, 1)));
+    std::vector<std::string> parts;
+    for (std::size_t i = 0; i < masks.size(); ++i) {
+      const std::string name = fmt::format("{}{}", base, i);
+      const std::string shape = add("Shape", name + "_shape", {inputs[i]});
+      std::string wide = ones;
+      if (!masks[i].empty()) {
+        const std::string whole = to(masks[i], name + "_number", ElementType::i64);
+        wide = add("Unsqueeze", name + "_wide", {whole, axis});
+      }
+      parts.push_back(add("Expand", name, {wide, shape}));
+    }
+    const AttributeValue* along = node.find("axis");
+    const auto* place = along ? std::get_if<std::int64_t>(along) : nullptr;
+    const std::string all =
+        add("Concat", base + "_all", parts, {attribute("axis", place ? *place : -1)});
+    const std::string found = add(old ? "ReduceMin" : "ReduceMax", base + "_found", {all, axis},
+                                  {attribute("keepdims", 0)});
+    return to(found, base, ElementType::boolean);
+  }
+
+  std::string to(const std::string& value, std::string name, ElementType type) {
+    return add("Cast", std::move(name), {value},
+               {attribute("to", static_cast<std::int64_t>(type))});
+  }
+
+  static constexpr std::size_t kMostMasked = 63;  // bits of an argument
   Model& model_;
   std::unordered_map<std::string, std::string> masks_;  // by the value that has it
   bool used_ = false;
 };
 
 bool makes_mask(const Node& node) {
-  return node.domain == kDomain &&
-         (node.op == "Masking" || (node.op == "Embedding" && is_set(node, "mask_zero")));
+  return node.domain == kDomain && (node.op == "Masking" || is_set(node, "mask_zero"));
 }
 
 }  // namespace

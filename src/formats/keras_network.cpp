@@ -293,6 +293,7 @@ class Layout {
     const auto [place, fresh] = weights_.try_emplace(node.name);
     if (fresh) {
       std::vector<Tensor> tensors = frame.weights.weights(layer);
+      count_in_reals(node, types.kept, tensors);
       place->second = weight_names(node, version_, tensors.size());
       for (std::size_t i = 0; i < tensors.size(); ++i) {
         const ElementType type = tensors[i].type();
@@ -304,6 +305,15 @@ class Layout {
       }
     }
     attach_weights(place->second, version_, node);
+  }
+
+  // What a layer counts in training is a whole number, unlike its other weights.
+  void count_in_reals(const Node& node, ElementType type, std::vector<Tensor>& tensors) const {
+    const Weights known = expected_weights(node, version_);
+    for (std::size_t i = 0; i < std::min(known.size(), tensors.size()); ++i) {
+      const bool counter = !known[i].trained && tensors[i].rank() == 0;
+      if (counter) tensors[i] = make_scalar(type, tensors[i].real(0));
+    }
   }
 
   std::string add_input(const std::string& name, Json config) {

@@ -12,9 +12,7 @@
 #include "ops/defaults.h"
 
 namespace assay::keras {
-namespace {
 
-// The weights that the layer's arguments make it have; their shapes are open.
 Weights expected_weights(const Node& node, int version) {
   const Layer* layer = find_layer(node.op);
   if (!layer || !layer->weights) return {};
@@ -25,6 +23,8 @@ Weights expected_weights(const Node& node, int version) {
   site.inputs.resize(layer->inputs.size());
   return layer->weights(site);
 }
+
+namespace {
 
 class NoWeights : public WeightStore {
  public:
@@ -48,7 +48,13 @@ class ArchivedWeights : public WeightStore {
 
   std::vector<Tensor> weights(const DescribedLayer& layer) const override {
     std::vector<Tensor> found;
-    if (file_->has(group(layer))) gather(group(layer), 0, found);
+    const std::vector<std::string> cells = stored_cells(layer);
+    for (const std::string& cell : cells) {
+      const std::string path = fmt::format("{}/cell/cells/{}", group(layer), cell);
+      if (file_->has(path)) gather(path, 0, found);
+    }
+    if (cells.empty() && file_->has(group(layer))) gather(group(layer), 0, found);
+    leave_out_seconds(layer, found);
     return found;
   }
 
@@ -58,7 +64,44 @@ class ArchivedWeights : public WeightStore {
 
  private:
   std::string group(const DescribedLayer& layer) const {
+    const std::string older = path_ + "_layer_checkpoint_dependencies";
+    if (file_->has(older)) return fmt::format("{}/{}", older, older_name(older, layer.stored));
     return fmt::format("{}layers/{}", path_, layer.stored);
+  }
+
+  // A layer that takes a variable of the one inside it for its own has it twice.
+  static void leave_out_seconds(const DescribedLayer& layer, std::vector<Tensor>& found) {
+    constexpr int kNewest = 3;
+    const Node node = read_layer(layer.class_name, layer.name, layer.config);
+    const bool around = std::ranges::any_of(node.attributes, [](const Attribute& one) {
+      return std::holds_alternative<std::shared_ptr<const Graph>>(one.value);
+    });
+    if (!around) return;
+    const std::size_t known = expected_weights(node, kNewest).size();
+    for (std::size_t i = 1; i < found.size() && found.size() > known; ++i) {
+      const auto end = found.begin() + static_cast<std::ptrdiff_t>(i);
+      const bool again =
+          std::any_of(found.begin(), end, [&](const Tensor& t) { return identical(t, found[i]); });
+      if (again) found.erase(end);
+    }
+  }
+
+  // The first releases that write such files count a layer with weights twice, so that the second
+  // Dense is dense_2: of the groups of a class the layer has that of its place.
+  std::string older_name(const std::string& path, const std::string& stored) const {
+    const std::size_t sign = stored.rfind('_');
+    const int number = sign == std::string::npos ? INT32_MAX : place(stored.substr(sign + 1));
+    const std::string plain = number == INT32_MAX ? stored : stored.substr(0, sign);
+    std::vector<std::pair<int, std::string>> alike;
+    for (const std::string& member : file_->members(path)) {
+      if (member == plain) alike.emplace_back(0, member);
+      if (!member.starts_with(plain + "_")) continue;
+      const int counted = place(member.substr(plain.size() + 1));
+      if (counted != INT32_MAX) alike.emplace_back(counted, member);
+    }
+    std::ranges::sort(alike);
+    const auto index = static_cast<std::size_t>(number == INT32_MAX ? 0 : number);
+    return index < alike.size() ? alike[index].second : stored;
   }
 
   // A layer's own variables, then those of its parts: a cell, the layer inside a wrapper.
@@ -80,8 +123,8 @@ class ArchivedWeights : public WeightStore {
   // get_weights() lists parts in the order in which the layer makes them, a group has them by name.
   static int order(const std::string& member) {
     constexpr std::string_view kOrder[] = {"vars",        "forward_layer", "backward_layer",
-                                           "query_dense", "key_dense",     "value_dense",
-                                           "gate_dense",  "output_dense"};
+                                           "query_dense", "key_dense",     "gate_dense",
+                                           "value_dense", "output_dense"};
     const std::size_t name = std::min(member.find_first_not_of('_'), member.size());
     const auto found = std::ranges::find(kOrder, std::string_view(member).substr(name));
     return static_cast<int>(found - std::begin(kOrder));
@@ -187,7 +230,7 @@ class NamedWeights : public WeightStore {
     std::vector<Tensor> found;
     if (!file_->has(group)) return found;
     for (const std::string& name : names(group)) found.push_back(file_->read(group + "/" + name));
-    return found;
+    return layer.is_network() ? found : in_order(layer, std::move(found));
   }
 
   std::unique_ptr<WeightStore> inside(const DescribedLayer& network) const override {
@@ -198,6 +241,18 @@ class NamedWeights : public WeightStore {
   }
 
  private:
+  // The file has those that are trained before the others.
+  std::vector<Tensor> in_order(const DescribedLayer& layer, std::vector<Tensor> found) const {
+    const Weights known =
+        expected_weights(read_layer(layer.class_name, layer.name, layer.config), version_);
+    if (known.size() != found.size()) return found;
+    const auto trained = static_cast<std::size_t>(std::ranges::count_if(known, &Weight::trained));
+    std::size_t first = 0, rest = trained;
+    std::vector<Tensor> sorted;
+    for (const Weight& one : known) sorted.push_back(found[one.trained ? first++ : rest++]);
+    return sorted;
+  }
+
   // A list that is too long for one attribute lies in weight_names0, weight_names1, …
   std::vector<std::string> names(const std::string& group) const {
     if (auto all = file_->texts(group, "weight_names")) return *std::move(all);
@@ -220,15 +275,16 @@ void pass_weights_in(std::size_t count, int version, Node& node) {
     const auto* inner = std::get_if<std::shared_ptr<const Graph>>(&one.value);
     if (!inner) continue;
     auto graph = std::make_shared<Graph>(**inner);
-    Node& layer = graph->nodes.front();
-    const std::size_t own = expected_weights(layer, version).size();
-    if (const Layer* known = find_layer(layer.op); known && count > 0) {
+    for (Node& layer : graph->nodes) {
+      const Layer* known = find_layer(layer.op);
+      if (!known || count == 0) continue;
       layer.inputs.resize(std::max(layer.inputs.size(), known->inputs.size()));
-    }
-    // Where there are two layers inside, each has some of the weights.
-    for (std::size_t i = 0; i < (count == 2 * own ? own : count); ++i) {
-      graph->inputs.push_back({fmt::format("weight{}", i), {}, {}, {}});
-      layer.inputs.push_back(graph->inputs.back().name);
+      // Where there are several layers inside, each has some of the weights.
+      const std::size_t own = std::min(expected_weights(layer, version).size(), count);
+      for (std::size_t i = 0; i < own; ++i) {
+        graph->inputs.push_back({fmt::format("weight{}", graph->inputs.size() - 1), {}, {}, {}});
+        layer.inputs.push_back(graph->inputs.back().name);
+      }
     }
     one.value = std::shared_ptr<const Graph>(std::move(graph));
   }

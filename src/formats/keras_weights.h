@@ -10,6 +10,7 @@
 #include "formats/hdf5.h"
 #include "formats/keras_described.h"
 #include "graph/graph.h"
+#include "layers/keras/layer.h"
 
 namespace assay::keras {
 
@@ -28,6 +29,9 @@ std::unique_ptr<WeightStore> no_weights();
 std::unique_ptr<WeightStore> archived_weights(std::shared_ptr<const Hdf5File> file);
 // An .h5 file, with weights by the names of layers; `version` is that of Keras, 2 or 3.
 std::unique_ptr<WeightStore> named_weights(std::shared_ptr<const Hdf5File> file, int version);
+
+// The weights that the layer's arguments make it have; their shapes are open.
+Weights expected_weights(const Node& node, int version);
 
 // The names that the weights of a node have in the model: "dense/kernel"; "dense/weight2" for one
 // more than the layer has.

@@ -1,17 +1,20 @@
 """Records what Keras gives for every layer and argument, as case lines on stdout.
 
-usage: record.py > keras2.jsonl    with the Python of an environment that has TensorFlow 2.4
-       record.py > keras3.jsonl    with one that has Keras 3
+usage: record.py > keras2.jsonl         with the Python of an environment that has TensorFlow 2.4
+       record.py > keras3.jsonl         with one that has Keras 3
+       record.py --new > new.jsonl      the same, of layers and masks that only Keras 3 has
 Weights and inputs are drawn with fixed seeds, in float64.
 """
 
 from __future__ import annotations
 
 import json
+import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import tensorflow as tf
+from new_cases import CATEGORIES, masked_cases, new_cases
 
 if tf.__version__.startswith("2.4."):
     keras, version = tf.keras, 2
@@ -22,7 +25,12 @@ else:
 keras.backend.set_floatx("float64")
 
 # TensorFlow has no kernel for these in double precision.
-SINGLE_PRECISION = ("AveragePooling3D", "MaxPooling3D")
+SINGLE_PRECISION = (
+    "AdaptiveAveragePooling3D",
+    "AdaptiveMaxPooling3D",
+    "AveragePooling3D",
+    "MaxPooling3D",
+)
 
 if TYPE_CHECKING:
     Config = dict[str, Any]
@@ -233,8 +241,10 @@ def make_layer(name: str, config: Config) -> Any:
     config = dict(config)
     for key in ("cell", "layer"):
         if key in config:
-            inner = config[key]
-            config[key] = getattr(keras.layers, inner["class_name"])(**inner["config"])
+            config[key] = make_layer(config[key]["class_name"], config[key]["config"])
+    if "cells" in config:
+        config["cells"] = [make_layer(one["class_name"], one["config"]) for one in config["cells"]]
+        return getattr(keras.layers, name)(**config)
     for key, value in config.items():
         if isinstance(value, list):
             config[key] = tuple(tuple(one) if isinstance(one, list) else one for one in value)
@@ -246,47 +256,121 @@ def make_layer(name: str, config: Config) -> Any:
 
 
 def draw(rng: np.random.RandomState, name: str, shape: Shape) -> np.ndarray:
-    if name == "Embedding":
-        return rng.randint(0, 5, shape).astype("float64")
+    if name in ("Embedding", "ReversibleEmbedding") or name in CATEGORIES:
+        return rng.randint(0, CATEGORIES.get(name, 5), shape).astype("float64")
     x = rng.uniform(-1, 1, shape)
     if name == "Masking":
         x[0, 1] = 0
     return x
 
 
-def record(number: int, name: str, config: Config, shapes: list[Shape]) -> dict[str, Any]:
-    rng = np.random.RandomState(number)
-    kind = "float32" if name in SINGLE_PRECISION else "float64"
-    layer = make_layer(name, dict(config, dtype=kind))
-    values = [np.round(draw(rng, name, shape), 3) for shape in shapes]
-    inputs = [keras.layers.Input(shape[1:], dtype=kind) for shape in shapes]
-    model = keras.Model(inputs, layer(inputs if len(inputs) > 1 else inputs[0]))
+# What a call of the layer takes, and not its constructor.
+CALL = ("use_causal_mask",)
+# Inputs one by one, and not in a list.
+APART = ("MultiHeadAttention", "GroupQueryAttention")
+# Layers of numbers that stay what they are.
+WHOLE = ("CategoryEncoding", "IntegerLookup")
+
+
+def call_layer(name: str, config: Config, inputs: list[Any], kind: str) -> tuple[Any, Any]:
+    called = {key: value for key, value in config.items() if key in CALL}
+    made = {key: value for key, value in config.items() if key not in CALL}
+    layer = make_layer(name, dict(made, dtype=kind))
+    if name in APART:
+        return layer, layer(*inputs, **called)
+    return layer, layer(inputs if len(inputs) > 1 else inputs[0], **called)
+
+
+def draw_weights(rng: np.random.RandomState, layer: Any) -> list[Any]:
     weights = [np.round(rng.uniform(-1, 1, one.shape), 3) for one in layer.get_weights()]
-    if name == "BatchNormalization":
+    if type(layer).__name__ == "BatchNormalization":
         weights[-1] = np.abs(weights[-1])
+    if type(layer).__name__ == "Normalization" and weights:
+        weights[1:] = [np.abs(weights[1]), np.zeros(())]
     layer.set_weights(weights)
-    given = [tf.constant(value, kind) for value in values]
-    output = np.asarray(model(given if len(given) > 1 else given[0]))
+    if hasattr(layer, "finalize_state"):
+        layer.finalize_state()
+    return weights
+
+
+def line(number: int, layers: list[Config], weights: Config, values: list[Any]) -> Config:
     names = [f"in{i}" for i in range(len(values))]
     return {
-        "id": f"{name}_{number}",
+        "id": f"{layers[-1]['class']}_{number}",
         "keras": version,
-        "layers": [{"class": name, "config": config, "name": "layer", "inputs": names}],
-        "weights": {"layer": [one.tolist() for one in weights]} if weights else {},
+        "layers": layers,
+        "weights": {name: [one.tolist() for one in w] for name, w in weights.items() if w},
         "inputs": {key: value.tolist() for key, value in zip(names, values)},  # noqa: B905
         "model_inputs": names,
-        "output": "layer",
-        "input_shapes": {key: list(shape[1:]) for key, shape in zip(names, shapes)},  # noqa: B905
-        "tensorflow": np.round(output, 9).tolist(),
+        "output": layers[-1]["name"],
+        "input_shapes": {key: list(v.shape[1:]) for key, v in zip(names, values)},  # noqa: B905
     }
 
 
+def record_masked(number: int, case: Any) -> Config:
+    """Record a layer behind a Masking of some of its inputs, and before others."""
+    name, config, shapes, masked, after = case
+    rng = np.random.RandomState(number)
+    values, layers, tensors, weights = [], [], [], {}
+    kind = "int64" if name in WHOLE else "float64"
+    inputs = [keras.layers.Input(shape[1:], dtype=kind) for shape in shapes]
+    for i, shape in enumerate(shapes):
+        value = np.round(draw(rng, name, shape), 3)
+        if masked[i]:
+            value[rng.uniform(size=shape[:2]) < 0.4] = 0
+            value[:, 1] = 0.5  # one that counts
+            layers.append({"class": "Masking", "config": {}, "name": f"mask{i}"})
+            layers[-1]["inputs"] = [f"in{i}"]
+        values.append(value)
+        mask = keras.layers.Masking(dtype="float64")
+        tensors.append(mask(inputs[i]) if masked[i] else inputs[i])
+    names = [f"mask{i}" if masked[i] else f"in{i}" for i in range(len(shapes))]
+    for place, (one, made) in enumerate([(name, config), *after]):
+        layer, result = call_layer(one, made, tensors, "float64")
+        weights[f"layer{place}"] = draw_weights(rng, layer)
+        layers.append({"class": one, "config": made, "name": f"layer{place}", "inputs": names})
+        tensors, names = [result], [f"layer{place}"]
+    model = keras.Model(inputs, tensors[0])
+    output = np.asarray(model([tf.constant(value, kind) for value in values]))
+    made_line = line(number, layers, weights, values)
+    made_line["id"] = f"{name}_{number}"
+    return dict(made_line, tensorflow=np.round(output, 9).tolist())
+
+
+def record(number: int, name: str, config: Config, shapes: list[Shape]) -> dict[str, Any]:
+    rng = np.random.RandomState(number)
+    kind = "float32" if name in SINGLE_PRECISION else "float64"
+    values = [np.round(draw(rng, name, shape), 3) for shape in shapes]
+    given_kind = "int64" if name in WHOLE else kind
+    inputs = [keras.layers.Input(shape[1:], dtype=given_kind) for shape in shapes]
+    layer, result = call_layer(name, config, inputs, kind)
+    weights = draw_weights(rng, layer)
+    given = [tf.constant(value, given_kind) for value in values]
+    model = keras.Model(inputs, result)
+    output = np.asarray(model(given if len(given) > 1 else given[0]))
+    names = [f"in{i}" for i in range(len(values))]
+    layers = [{"class": name, "config": config, "name": "layer", "inputs": names}]
+    made_line = line(number, layers, {"layer": weights}, values)
+    return dict(made_line, tensorflow=np.round(output, 9).tolist())
+
+
+def print_line(made: Config) -> None:
+    print(json.dumps(made, separators=(",", ":")))
+
+
 def main() -> None:
+    if "--new" in sys.argv:
+        cases = new_cases()
+        for number, case in enumerate(cases):
+            print_line(record(number, *case))
+        for number, masked in enumerate(masked_cases()):
+            print_line(record_masked(len(cases) + number, masked))
+        return
     singles = sliding_and_recurrent_cases() + plain_cases()
     cases = [(name, config, [shape]) for name, config, shape in singles]
     cases += merging_cases()
     for number, (name, config, shapes) in enumerate(cases):
-        print(json.dumps(record(number, name, config, shapes), separators=(",", ":")))
+        print_line(record(number, name, config, shapes))
 
 
 if __name__ == "__main__":

@@ -1,7 +1,9 @@
 """Writes Keras models of many forms to files, with inputs and what Keras gives for them.
 
-usage: write_files.py FOLDER    with the Python of an environment that has Keras 3 or TensorFlow 2.4
-FOLDER/NAME.h5 (and NAME.keras where Keras 3 writes), NAME.inputs.npz, NAME.outputs.npz.
+usage: write_files.py FOLDER    with the Python of an environment that has Keras 3, TensorFlow 2.4,
+                               or one of TensorFlow 2.12 to 2.15
+FOLDER/NAME.h5 (and NAME.keras, which TensorFlow 2.4 does not write), NAME.inputs.npz,
+NAME.outputs.npz.
 """
 
 import os
@@ -13,11 +15,9 @@ os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
 import numpy as np
 import tensorflow as tf
 
+keras = tf.keras
 OLD = tf.__version__.startswith("2.4.")
-if OLD:
-    keras = tf.keras
-else:
-    import keras  # type: ignore[no-redef]
+NEW = int(tf.__version__.split(".")[1]) > 15
 layers = keras.layers
 
 
@@ -129,21 +129,65 @@ def modern():
     return keras.Model(x, z)
 
 
+def prepared():
+    image = keras.Input((7, 9, 3), name="image")
+    numbers = keras.Input((4,), dtype="int64", name="numbers")
+    x = layers.Normalization(mean=[0.1, 0.2, 0.3], variance=[1.0, 2.0, 0.5])(image)
+    x = layers.Resizing(6, 5)(layers.Rescaling(0.5)(x))
+    x = layers.AdaptiveAveragePooling2D((3, 2))(layers.CenterCrop(5, 4)(x))
+    adapted = layers.Normalization(axis=1)
+    adapted.adapt(np.linspace(-1, 2, 2 * 3 * 2 * 3).reshape(2, 3, 2, 3).astype("float32"))
+    bins = layers.Discretization([-0.5, 0.0, 0.5], output_mode="one_hot")(adapted(x))
+    words = layers.CategoryEncoding(4, output_mode="count")(numbers)
+    looked_up = layers.IntegerLookup(vocabulary=[2, 0], output_mode="multi_hot")(numbers)
+    return keras.Model([image, numbers], [x, bins, words, looked_up])
+
+
+def grouped():
+    q, v = keras.Input((4, 6), name="q"), keras.Input((5, 6), name="v")
+    many = layers.GroupQueryAttention(3, 4, 2, use_gate=True)(q, v, use_causal_mask=True)
+    gated = layers.MultiHeadAttention(2, 3, use_gate=True, sliding_window=2)(q, v)
+    kept = layers.SpectralNormalization(layers.Dense(3))(many)
+    cells = [layers.LSTMCell(3), layers.GRUCell(2), layers.LSTMCell(4)]
+    steps = layers.RNN(layers.StackedRNNCells(cells), return_sequences=True)(v)
+    learned = layers.LSTM(3)(v, training=True)
+    return keras.Model([q, v], [many, gated, kept, steps, learned])
+
+
+def masked_merges():
+    words = keras.Input((7,), dtype="int32", name="words")
+    steps = keras.Input((7, 3), name="steps")
+    x = layers.Embedding(3, 3, mask_zero=True)(words)
+    y = layers.Masking(0.5)(steps)
+    # On values of its own: it takes the masks off its inputs (docs/findings.md).
+    many = layers.MultiHeadAttention(2, 3)(layers.Rescaling(1.0)(x), layers.Rescaling(1.0)(y))
+    one = layers.Attention()([x, y])
+    joined = layers.Concatenate()([x, y, many])
+    product = layers.Multiply()([x, y])
+    both = layers.Bidirectional(layers.LSTM(2, return_sequences=True))(joined)
+    mean = layers.GlobalAveragePooling1D()
+    return keras.Model([words, steps], [mean(both), mean(product), mean(layers.Add()([x, one]))])
+
+
 if not OLD:
-    MODELS += [half, attention, modern]
+    MODELS += [half, attention]
+if NEW:
+    MODELS += [modern, prepared, grouped, masked_merges]
 
 
 def draw(model, random):
     for variable in model.weights:
         low = 0.5 if "variance" in variable.name else -1.0
-        variable.assign(random.uniform(low, 1.5, variable.shape).astype("float32"))
+        if "int" not in str(variable.dtype):
+            variable.assign(random.uniform(low, 1.5, variable.shape).astype("float32"))
     inputs = {}
     for tensor in model.inputs:
         shape = [2, *tensor.shape[1:]]
         source = tensor._keras_history
-        name = source.layer.name if OLD else source.operation.name
+        name = source.operation.name if NEW else source.layer.name
         if "int" in str(tensor.dtype):
-            inputs[name] = random.integers(0, 3, shape).astype("int32")
+            kind = "int64" if "int64" in str(tensor.dtype) else "int32"
+            inputs[name] = random.integers(0, 3, shape).astype(kind)
         elif name == "steps":  # of which some are masked
             inputs[name] = (
                 random.choice([0.5, 0.25], (*shape[:2], 1)).repeat(3, 2).astype("float32")
@@ -158,12 +202,16 @@ def main(folder):
         keras.backend.clear_session()
         model = make()
         inputs = draw(model, np.random.default_rng(index))
+        for layer in model.layers:
+            if hasattr(layer, "finalize_state"):  # which keeps what it was built with
+                layer.finalize_state()
         values = model(list(inputs.values()) if len(inputs) > 1 else next(iter(inputs.values())))
         values = values if isinstance(values, (list, tuple)) else [values]
         path = str(Path(folder) / make.__name__)
         model.save(path + ".h5")
         if not OLD:
-            model.save(path + ".keras")
+            v3 = {"save_format": "keras_v3"} if tf.__version__.startswith("2.12.") else {}
+            model.save(path + ".keras", **v3)
         Path(path + ".json").write_text(model.to_json())
         np.savez(path + ".inputs.npz", **inputs)
         np.savez(path + ".outputs.npz", *[np.asarray(v, "float32") for v in values])

@@ -110,12 +110,20 @@ Weights softmax_weights(const Site& site) {
   return {{"mask", std::move(shape)}};
 }
 
+// Keras 2 adds to what does not count; Keras 3 puts a number in its place, and zero into the
+// result.
 std::string masked_softmax(Body& l) {
-  std::string x = l.x;
-  if (const std::string mask = l.weight("mask"); !mask.empty()) {
+  const std::string mask = l.weight("mask");
+  std::string x = l.x, counts;
+  if (!mask.empty() && l.site.version() < 3) {
     x = l("Add", {x, scaled(l, l("Sub", {l.number(1), mask}), -1e9)});
+  } else if (!mask.empty()) {
+    const auto truth = static_cast<std::int64_t>(ElementType::boolean);
+    counts = l("Cast", {mask}, {attribute("to", truth)});
+    x = l("Where", {counts, x, l.number(l.type() == ElementType::f16 ? -3e4 : -1e9)});
   }
-  return l("Softmax", {x}, {attribute("axis", l.site.integer("axis"))});
+  const std::string y = l("Softmax", {x}, {attribute("axis", l.site.integer("axis"))});
+  return counts.empty() ? y : l("Where", {counts, y, l.number(0)});
 }
 
 // One slope an element of the input without its batch, but for the axes that share one.
@@ -187,7 +195,7 @@ std::vector<Layer> activation_layers() {
        .build = masked_softmax},
   };
   for (Layer& layer : layers) {
-    layer.masks = layer.name == "Softmax" ? Masks::use : Masks::pass;
+    layer.masks = layer.name == "Softmax" ? Masks::keep : Masks::pass;
   }
   return layers;
 }

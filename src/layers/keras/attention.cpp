@@ -1,29 +1,76 @@
 // Attention: means of values, weighted by how well their keys fit a query.
-#include <cmath>
+#include "layers/keras/attention.h"
 
-#include <fmt/format.h>
-
-#include "layers/keras/body.h"
 #include "layers/keras/layers.h"
 
 namespace assay::keras {
-namespace {
 
-// Where a query may not look at what comes after it, minus infinity in the place of the score.
-std::string causal(Body& l, const std::string& scores) {
-  if (!flag(l.site, "use_causal_mask") && !flag(l.site, "causal")) return scores;
+static constexpr std::string_view kMasks[] = {"query_mask", "value_mask", "key_mask"};
+
+std::vector<std::string_view> attention_inputs() { return {"query", "value", "key"}; }
+
+std::vector<Argument> with_call_options(std::vector<Argument> arguments) {
+  arguments.push_back(flag_argument("use_causal_mask", false));
+  arguments.push_back(flag_argument("return_attention_scores", false));
+  arguments.push_back(masked());
+  return arguments;
+}
+
+void require_attention_inputs(Check& c) {
+  c.rank("query", exactly(3));
+  if (!c.argument(c.site.has_input(1), "inputs", "a query and a value", "a query alone")) return;
+  c.rank("value", exactly(3)), c.rank("key", exactly(3));
+  if (c.violations.empty() && c.site.has_input(2)) {
+    c.extent("key", 1, extent(c.site, 1, 1), "the number of values");
+  }
+}
+
+void add_masks(const Site& site, Weights& weights) {
+  for (std::size_t i = 0; i < std::size(kMasks); ++i) {
+    if ((site.integer("masked") >> i & 1) == 0) continue;
+    weights.push_back({kMasks[i], {extent(site, 0, i), extent(site, 1, i)}});
+  }
+}
+
+static std::string truth(Body& l, const std::string& value) {
+  return l("Cast", {value}, {attribute("to", static_cast<std::int64_t>(ElementType::boolean))});
+}
+
+std::string mask_along(Body& l, std::string_view name, std::int64_t new_axis) {
+  const std::string mask = l.weight(name);
+  return mask.empty() ? "" : l("Unsqueeze", {truth(l, mask), l.b.integers({new_axis})});
+}
+
+// Ones where key − query is at most `most`, or with `upper` at least that.
+static std::string band(Body& l, const std::string& scores, std::int64_t most, bool upper) {
   const std::string shape = l("Shape", {scores}, {attribute("start", -2)});
   const Tensor one = make_scalar(ElementType::f32, 1).reshaped({1});
-  const std::string before = l("Trilu", {l("ConstantOfShape", {shape}, {attribute("value", one)})},
-                               {attribute("upper", 0)});
-  const std::string seen =
-      l("Cast", {before}, {attribute("to", static_cast<std::int64_t>(ElementType::boolean))});
-  return l("Where", {seen, scores, l.number(-INFINITY)});
+  const std::string ones = l("ConstantOfShape", {shape}, {attribute("value", one)});
+  return truth(l, l("Trilu", {ones, l.b.integer(most)}, {attribute("upper", upper ? 1 : 0)}));
 }
 
-std::string shares(Body& l, const std::string& scores) {
-  return l("Softmax", {causal(l, scores)}, {attribute("axis", -1)});
+std::string in_order(Body& l, const std::string& scores) {
+  const bool asked = flag(l.site, "use_causal_mask") || flag(l.site, "causal");
+  return asked ? band(l, scores, 0, false) : "";
 }
+
+std::string in_window(Body& l, const std::string& scores) {
+  if (!l.site.has("sliding_window")) return "";
+  const std::int64_t most = l.site.integer("sliding_window") - 1;
+  return l("And", {band(l, scores, most, false), band(l, scores, -most, true)});
+}
+
+std::string all_of(Body& l, const Names& conditions) {
+  std::string all;
+  for (const std::string& one : conditions) {
+    if (!one.empty()) all = all.empty() ? one : l("And", {all, one});
+  }
+  return all;
+}
+
+double far_below(ElementType type) { return type == ElementType::f16 ? -65504 : -1e9; }
+
+namespace {
 
 // Σ tanh(scale · (query + key)), for each query and each key.
 std::string sum_of_both(Body& l, const std::string& query, const std::string& key) {
@@ -37,22 +84,30 @@ std::string sum_of_both(Body& l, const std::string& query, const std::string& ke
   return l("ReduceSum", {both, l.b.integers({-1})}, {attribute("keepdims", 0)});
 }
 
-std::string attend(Body& l) {
-  const std::string key = l.has(2) ? l.input(2) : l.input(1);
-  std::string scores;
-  if (l.layer.name == "AdditiveAttention") {
-    scores = sum_of_both(l, l.x, key);
-  } else if (l.site.text("score_mode") == "concat") {
-    scores = l("Mul", {sum_of_both(l, l.x, key), l.weight("concat_score_weight")});
-  } else {
-    scores = l("MatMul", {l.x, l.transposed(key, {0, 2, 1})});
-    if (const std::string scale = l.weight("scale"); !scale.empty()) {
-      scores = l("Mul", {scores, scale});
-    }
+std::string scores_of(Body& l, const std::string& key) {
+  if (l.layer.name == "AdditiveAttention") return sum_of_both(l, l.x, key);
+  if (l.site.text("score_mode") == "concat") {
+    return l("Mul", {sum_of_both(l, l.x, key), l.weight("concat_score_weight")});
   }
-  const std::string weights = shares(l, scores);
+  const std::string scores = l("MatMul", {l.x, l.transposed(key, {0, 2, 1})});
+  const std::string scale = l.weight("scale");
+  return scale.empty() ? scores : l("Mul", {scores, scale});
+}
+
+// A value that does not count has a score that is lower by far; a query that does not count gives
+// zeros. The mask of a key says nothing.
+std::string attend(Body& l) {
+  std::string scores = scores_of(l, l.has(2) ? l.input(2) : l.input(1));
+  const std::string seen = all_of(l, {mask_along(l, "value_mask", 1), in_order(l, scores)});
+  if (!seen.empty()) {
+    const std::string low = l("Add", {scores, l.number(far_below(l.type()))});
+    scores = l("Where", {seen, scores, low});
+  }
+  const std::string weights = l("Softmax", {scores}, {attribute("axis", -1)});
   if (l.site.has_output(1)) l.b.output(1, weights);
-  return l("MatMul", {weights, l.input(1)});
+  const std::string y = l("MatMul", {weights, l.input(1)});
+  const std::string counts = mask_along(l, "query_mask", 2);
+  return counts.empty() ? y : l("Where", {counts, y, l.number(0)});
 }
 
 Weights attention_weights(const Site& site) {
@@ -62,137 +117,43 @@ Weights attention_weights(const Site& site) {
     weights.push_back({"scale", additive ? Dims{extent(site, -1)} : Dims{}});
   }
   if (site.text("score_mode") == "concat") weights.push_back({"concat_score_weight", {}});
+  add_masks(site, weights);
   return weights;
 }
 
-void require_inputs(Check& c) {
-  c.rank("query", exactly(3));
-  if (!c.argument(c.site.has_input(1), "inputs", "a query and a value", "a query alone")) return;
-  c.rank("value", exactly(3)), c.rank("key", exactly(3));
-  if (c.violations.empty() && c.site.has_input(2)) {
-    c.extent("key", 1, extent(c.site, 1, 1), "the number of values");
-  }
-}
-
 void require_attention(Check& c) {
-  require_inputs(c);
+  require_attention_inputs(c);
   if (c.site.has("score_mode")) c.one_of("score_mode", {"dot", "concat"});
   if (!c.violations.empty()) return;
   c.extent(c.site.has_input(2) ? "key" : "value", -1, extent(c.site, -1),
            "the number of the query's features");
 }
 
-Dim value_size(const Site& site) { return site.integer("value_dim", site.integer("key_dim")); }
-
-// What the layer gives for each query: output_shape, or as many features as the query has.
-Dims result_shape(const Site& site) {
-  Dims shape;
-  for (std::int64_t n : site.integers("output_shape")) shape.emplace_back(n);
-  if (shape.empty()) shape.push_back(extent(site, -1));
-  return shape;
-}
-
-Weights heads_weights(const Site& site) {
-  const Dim heads = site.integer("num_heads"), size = site.integer("key_dim");
-  const bool bias = flag(site, "use_bias");
-  Weights weights;
-  const auto add = [&](std::string_view kernel, std::string_view name, Dims shape, Dims out) {
-    weights.push_back({kernel, std::move(shape)});
-    if (bias) weights.push_back({name, std::move(out)});
-  };
-  const std::size_t key = site.has_input(2) ? 2 : 1;
-  add("query_kernel", "query_bias", {extent(site, -1), heads, size}, {heads, size});
-  add("key_kernel", "key_bias", {extent(site, -1, key), heads, size}, {heads, size});
-  add("value_kernel", "value_bias", {extent(site, -1, 1), heads, value_size(site)},
-      {heads, value_size(site)});
-  Dims kernel = {heads, value_size(site)};
-  const Dims out = result_shape(site);
-  kernel.insert(kernel.end(), out.begin(), out.end());
-  add("output_kernel", "output_bias", std::move(kernel), out);
-  return weights;
-}
-
-std::string projected(Body& l, const std::string& value, const std::string& name,
-                      const std::string& equation) {
-  const std::string y =
-      l("Einsum", {value, l.weight(name + "_kernel")}, {attribute("equation", equation)});
-  const std::string bias = l.weight(name + "_bias");
-  return bias.empty() ? y : l("Add", {y, bias});
-}
-
-// b: batch, t: queries, s: keys and values, n: heads, d: features.
-std::string multi_head(Body& l) {
-  const std::string heads = "btx,xnd->btnd";
-  const double scale = 1 / std::sqrt(static_cast<double>(l.site.integer("key_dim")));
-  const std::string query = l("Mul", {projected(l, l.x, "query", heads), l.number(scale)});
-  const std::string key = projected(l, l.has(2) ? l.input(2) : l.input(1), "key", heads);
-  const std::string value = projected(l, l.input(1), "value", heads);
-  const std::string weights =
-      shares(l, l("Einsum", {query, key}, {attribute("equation", "btnd,bsnd->bnts")}));
-  if (l.site.has_output(1)) l.b.output(1, weights);
-  const std::string seen =
-      l("Einsum", {weights, value}, {attribute("equation", "bnts,bsnd->btnd")});
-  const std::string out = std::string("uvw").substr(0, result_shape(l.site).size());
-  return projected(l, seen, "output", fmt::format("btnd,nd{}->bt{}", out, out));
-}
-
-void require_heads(Check& c) {
-  c.positive({"num_heads", "key_dim", "value_dim"});
-  c.in_range("use_gate", exactly(0));
-  const Integers axes = c.site.integers("attention_axes");
-  c.argument(axes.empty() || axes == Integers{1}, "attention_axes", "axis 1",
-             fmt::format("{} axes", axes.size()));
-  require_inputs(c);
-}
-
-// Keras takes these with the call.
-std::vector<Argument> with_options(std::vector<Argument> arguments) {
-  arguments.push_back(flag_argument("use_causal_mask", false));
-  arguments.push_back(flag_argument("return_attention_scores", false));
-  return arguments;
-}
-
 }  // namespace
 
 std::vector<Layer> attention_layers() {
-  const std::vector<std::string_view> inputs = {"query", "value", "key"};
   return {
       {.name = "Attention",
        .summary = "The values' mean, weighted by softmax(query · key).",
-       .arguments = with_options({flag_argument("use_scale", false), flag_argument("causal", false),
-                                  choice("score_mode", "dot")}),
+       .arguments =
+           with_call_options({flag_argument("use_scale", false), flag_argument("causal", false),
+                              choice("score_mode", "dot")}),
        .weights = attention_weights,
        .require = require_attention,
        .build = attend,
-       .inputs = inputs,
+       .inputs = attention_inputs(),
        .outputs = 2,
-       .masks = Masks::refuse},
+       .masks = Masks::keep},
       {.name = "AdditiveAttention",
        .summary = "The values' mean, weighted by softmax(Σ scale · tanh(query + key)).",
        .arguments =
-           with_options({flag_argument("use_scale", true), flag_argument("causal", false)}),
+           with_call_options({flag_argument("use_scale", true), flag_argument("causal", false)}),
        .weights = attention_weights,
        .require = require_attention,
        .build = attend,
-       .inputs = inputs,
+       .inputs = attention_inputs(),
        .outputs = 2,
-       .masks = Masks::refuse},
-      {.name = "MultiHeadAttention",
-       .summary = "Several attentions side by side, each on a projection of its own, joined by one "
-                  "more projection.",
-       .arguments = with_options({count("num_heads"),
-                                  count("key_dim"),
-                                  {"value_dim", Role::count, {}, true},
-                                  {"output_shape", Role::sizes, {}, true},
-                                  {"attention_axes", Role::axes, {}, true},
-                                  flag_argument("use_gate", false),
-                                  use_bias()}),
-       .weights = heads_weights,
-       .require = require_heads,
-       .build = multi_head,
-       .inputs = inputs,
-       .outputs = 2,
-       .masks = Masks::refuse},
+       .masks = Masks::keep},
   };
 }
 

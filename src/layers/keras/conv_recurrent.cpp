@@ -16,6 +16,7 @@ Weights conv_lstm_weights(const Site& site) {
   recurrent.insert(recurrent.end(), {Dim(filters), Dim(kGates * filters)});
   Weights weights = {{"kernel", std::move(kernel)}, {"recurrent_kernel", std::move(recurrent)}};
   if (flag(site, "use_bias")) weights.push_back({"bias", {Dim(kGates * filters)}});
+  if (flag(site, "masked")) weights.push_back({"mask", {extent(site, 0), extent(site, 1)}});
   return weights;
 }
 
@@ -44,6 +45,21 @@ States step(Body& l, const std::string& from_input, const States& before) {
   return {l("Mul", {gate(3), l.activated(cell)}), cell};
 }
 
+// A step that does not count leaves the states as they are.
+States counted(Body& l, std::int64_t time, const States& before, const States& after) {
+  const std::string mask = l.weight("mask");
+  if (mask.empty()) return after;
+  const std::string here = l("Gather", {mask, l.b.integer(time)}, {attribute("axis", 1)});
+  Integers axes;
+  for (int i = 0; i < l.layer.spatial + 1; ++i) axes.push_back(i + 1);
+  const std::string counts = l("Cast", {l("Unsqueeze", {here, l.b.integers(axes)})},
+                               {attribute("to", static_cast<std::int64_t>(ElementType::boolean))});
+  const auto chosen = [&](const std::string& now, const std::string& then) {
+    return l("Where", {counts, now, then.empty() ? l.number(0) : then});
+  };
+  return {chosen(after.hidden, before.hidden), chosen(after.cell, before.cell)};
+}
+
 // The convolution of the input is the same for all steps, so it is one. The layer gives the states
 // that `shown` are.
 std::string conv_lstm_of(Body& l, std::string States::*shown) {
@@ -63,7 +79,8 @@ std::string conv_lstm_of(Body& l, std::string States::*shown) {
   Names sequence;
   for (std::int64_t t = 0; t < time; ++t) {
     const std::int64_t at = flag(l.site, "go_backwards") ? time - 1 - t : t;
-    states = step(l, l("Gather", {by_time, l.b.integer(at)}, {attribute("axis", 1)}), states);
+    const std::string from_input = l("Gather", {by_time, l.b.integer(at)}, {attribute("axis", 1)});
+    states = counted(l, at, states, step(l, from_input, states));
     sequence.push_back(l("Unsqueeze", {l.as_data_format(states.*shown), l.b.integers({1})}));
   }
   if (l.site.has_output(1)) l.b.output(1, l.as_data_format(states.hidden));
@@ -98,13 +115,14 @@ Layer conv_lstm(std::string_view name, int spatial) {
                         use_bias(),
                         flag_argument("return_sequences", false),
                         flag_argument("return_state", false),
-                        flag_argument("go_backwards", false)},
+                        flag_argument("go_backwards", false),
+                        masked()},
           .spatial = spatial,
           .weights = conv_lstm_weights,
           .require = require_conv_lstm,
           .build = conv_lstm,
           .outputs = 3,
-          .masks = Masks::refuse,
+          .masks = Masks::use,
           .variants = {{"cell-state-returned", Variant::Kind::defect, "Keras 2.3.1 on CNTK 2.7",
                         reading<cell_state_returned>}}};
 }

@@ -99,6 +99,24 @@ std::string embedding(Body& l) {
   return l("Gather", {l.weight("embeddings"), rows}, {attribute("axis", 0)});
 }
 
+// The same table in both directions, or one for each.
+Weights reversible_weights(const Site& site) {
+  Weights weights = embedding_weights(site);
+  const Dims& table = weights.front().shape;
+  if (!flag(site, "tie_weights")) weights.push_back({"reverse_embeddings", {table[1], table[0]}});
+  return weights;
+}
+
+std::string reversible_embedding(Body& l) {
+  if (!flag(l.site, "reverse")) return embedding(l);
+  const std::string back = l.weight("reverse_embeddings");
+  const std::string y =
+      l("MatMul", {l.x, back.empty() ? l.transposed(l.weight("embeddings"), {1, 0}) : back});
+  if (!l.site.has("logit_soft_cap")) return y;
+  const std::string cap = l.number(l.site.real("logit_soft_cap"));
+  return l("Mul", {l("Tanh", {l("Div", {y, cap})}), cap});
+}
+
 // A step all of whose elements are the mask's value becomes zero.
 std::string masking(Body& l) {
   const std::string other = l("Not", {l("Equal", {l.x, l.number(l.site.real("mask_value"))})});
@@ -143,7 +161,30 @@ std::vector<Layer> core_layers() {
        .build = embedding,
        .indices = true,
        .masks = Masks::make},
-      {.name = "Identity", .summary = "x.", .build = [](Body& l) { return l("Identity", {l.x}); }},
+      {.name = "ReversibleEmbedding",
+       .summary = "An Embedding, or back from its vectors to a score for each row.",
+       .arguments = {count("input_dim"),
+                     count("output_dim"),
+                     flag_argument("tie_weights", true),
+                     flag_argument("mask_zero", false),
+                     {"logit_soft_cap", Role::factor, {}, true},
+                     flag_argument("reverse", false)},
+       .weights = reversible_weights,
+       .require =
+           [](Check& c) {
+             c.positive({"input_dim", "output_dim"});
+             if (flag(c.site, "reverse")) {
+               c.extent("x", -1, Dim(c.site.integer("output_dim")), "output_dim");
+             }
+           },
+       .build = reversible_embedding,
+       .indices = true,
+       .since = 3,
+       .masks = Masks::make},
+      {.name = "Identity",
+       .summary = "x.",
+       .build = [](Body& l) { return l("Identity", {l.x}); },
+       .masks = Masks::pass},
       {.name = "ActivityRegularization",
        .summary = "x; adds to the loss in training.",
        .arguments = {real("l1", Role::factor, 0), real("l2", Role::factor, 0)},
@@ -156,7 +197,8 @@ std::vector<Layer> core_layers() {
            [](Body& l) {
              const std::string scaled = l("Mul", {l.x, l.number(l.site.real("scale"))});
              return l("Add", {scaled, l.number(l.site.real("offset"))});
-           }},
+           },
+       .masks = Masks::pass},
       {.name = "Masking",
        .summary = "x, but zero where all elements of a step are mask_value.",
        .arguments = {real("mask_value", Role::factor, 0)},

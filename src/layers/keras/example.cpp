@@ -12,7 +12,9 @@ std::shared_ptr<const Graph> inner_layer(std::string_view outer) {
   auto graph = std::make_shared<Graph>();
   Node node;
   node.domain = kDomain;
-  node.op = outer == "Bidirectional" ? "SimpleRNN" : "Dense";
+  node.op = outer == "Bidirectional"     ? "SimpleRNN"
+            : outer == "StackedRNNCells" ? "LSTMCell"
+                                         : "Dense";
   node.name = "inner";
   node.inputs = {"x"};
   node.outputs = {"y"};
@@ -45,6 +47,10 @@ AttributeValue some_value(const Layer& layer, const Argument& argument, std::int
       return 1.0;
     case Role::choice:
       return std::string("relu");
+    case Role::factors:
+      return std::vector<double>{-0.5, 0.5};
+    case Role::table:
+      return Integers{5, 2, 7};
     case Role::text:
       return std::string("abc,cd->abd");
     case Role::body:
@@ -96,8 +102,8 @@ std::optional<LayerExample> try_shape(const Layer& layer, std::int64_t rank, std
 
 std::optional<LayerExample> example_of(const Layer& layer) {
   use_layers();
-  // GroupNormalization has 32 groups unless one says otherwise.
-  for (std::int64_t extent : {6, 32}) {
+  // GroupNormalization has 32 groups unless one says otherwise, STFTSpectrogram frames of 256.
+  for (std::int64_t extent : {6, 32, 256}) {
     for (std::int64_t rank : {layer.spatial + 2, 3, 2, 4, 5, 6}) {
       if (auto example = try_shape(layer, rank, extent)) return example;
     }

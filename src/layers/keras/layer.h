@@ -34,11 +34,12 @@ using Weights = std::vector<Weight>;
 
 // What becomes of the mask that an input has: which steps of a sequence count.
 enum class Masks : std::uint8_t {
-  end,   // what comes out has none
-  pass,  // it is the output's too
-  use,   // the layer leaves steps out; its weight "mask" is the mask, where argument masked is set
-  refuse,  // the layer would use it, but its entry does not say how
-  make     // the layer makes one
+  end,    // what comes out has none
+  pass,   // it is the output's too
+  use,    // the layer leaves steps out; its weight "mask" is the mask, where argument masked is set
+  keep,   // the same, and it is the output's too
+  merge,  // those of all inputs become one
+  make    // the layer makes one
 };
 
 struct Layer {
@@ -56,6 +57,7 @@ struct Layer {
   int outputs = 1;                               // most that it has
   Masks masks = Masks::end;
   bool draws = false;                  // random in training
+  bool learns = false;                 // computes something else in training
   std::vector<Variant> variants = {};  // beyond those of the operators in its body
 };
 

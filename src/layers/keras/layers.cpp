@@ -15,9 +15,10 @@ constexpr int kNewest = 3;
 
 using Family = std::vector<Layer> (*)();
 constexpr Family kFamilies[] = {
-    activation_layers, attention_layers, border_layers, conv_layers,    conv_recurrent_layers,
-    core_layers,       local_layers,     merge_layers,  norm_layers,    pool_layers,
-    random_layers,     recurrent_layers, shape_layers,  wrapper_layers,
+    activation_layers, attention_layers, border_layers,  conv_layers,    conv_recurrent_layers,
+    core_layers,       encoding_layers,  heads_layers,   image_layers,   local_layers,
+    merge_layers,      norm_layers,      pool_layers,    random_layers,  recurrent_layers,
+    shape_layers,      signal_layers,    stacked_layers, wrapper_layers,
 };
 
 constexpr std::string_view kFloats[] = {"tensor(double)", "tensor(float)", "tensor(float16)",
@@ -25,7 +26,7 @@ constexpr std::string_view kFloats[] = {"tensor(double)", "tensor(float)", "tens
 constexpr std::string_view kNumbers[] = {"tensor(double)",   "tensor(float)", "tensor(float16)",
                                          "tensor(bfloat16)", "tensor(int64)", "tensor(int32)",
                                          "tensor(int16)",    "tensor(int8)",  "tensor(uint8)"};
-constexpr TypeConstraint kConstraints[] = {{"T", kFloats}, {"I", kNumbers}};
+constexpr TypeConstraint kConstraints[] = {{"T", kFloats}, {"I", kNumbers}, {"N", kNumbers}};
 
 std::vector<Layer> join() {
   std::vector<Layer> all;
@@ -118,7 +119,7 @@ void fill_schemas(const Layer& layer, Entry& entry) {
                             true, 1});
   }
   if (!any) entry.inputs.push_back({"weights", "T", Arity::variadic, true, 0});
-  entry.outputs.push_back({"y", "T", Arity::single, true, 1});
+  entry.outputs.push_back({"y", layer.indices ? "N" : "T", Arity::single, true, 1});
   if (layer.outputs > 1) entry.outputs.push_back({"states", "T", Arity::variadic, true, 0});
   for (const Argument& argument : layer.arguments) entry.attributes.push_back(to_formal(argument));
   std::ranges::sort(entry.attributes, {}, &AttributeFormal::name);
@@ -189,6 +190,7 @@ AttributeKind kind_of(Role role) {
     case Role::pads:
     case Role::axes:
     case Role::permutation:
+    case Role::table:
       return AttributeKind::integers;
     case Role::epsilon:
     case Role::ratio:

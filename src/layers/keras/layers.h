@@ -26,6 +26,9 @@ std::vector<Layer> border_layers();
 std::vector<Layer> conv_layers();
 std::vector<Layer> conv_recurrent_layers();
 std::vector<Layer> core_layers();
+std::vector<Layer> encoding_layers();
+std::vector<Layer> heads_layers();
+std::vector<Layer> image_layers();
 std::vector<Layer> local_layers();
 std::vector<Layer> merge_layers();
 std::vector<Layer> norm_layers();
@@ -33,6 +36,8 @@ std::vector<Layer> pool_layers();
 std::vector<Layer> random_layers();
 std::vector<Layer> recurrent_layers();
 std::vector<Layer> shape_layers();
+std::vector<Layer> signal_layers();
+std::vector<Layer> stacked_layers();
 std::vector<Layer> wrapper_layers();
 
 }  // namespace assay::keras

@@ -1,5 +1,6 @@
 // Layers that merge several inputs into one.
 #include <algorithm>
+#include <bit>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -11,9 +12,15 @@
 namespace assay::keras {
 namespace {
 
+// Masks, if there are any, come behind the inputs; argument masked has a bit for each that has one.
+std::size_t inputs_of(const Site& site) {
+  const auto masks = std::popcount(static_cast<std::uint64_t>(site.integer("masked")));
+  return site.input_count() - std::min(site.input_count(), static_cast<std::size_t>(masks));
+}
+
 std::string shapes_text(const Site& site) {
   std::vector<std::string> shapes;
-  for (std::size_t i = 0; i < site.input_count(); ++i) {
+  for (std::size_t i = 0; i < inputs_of(site); ++i) {
     shapes.push_back(site.dims(i) ? to_text(*site.dims(i)) : "?");
   }
   return fmt::format("{}", fmt::join(shapes, " and "));
@@ -21,7 +28,7 @@ std::string shapes_text(const Site& site) {
 
 std::int64_t largest_rank(const Site& site) {
   std::int64_t most = 0;
-  for (std::size_t i = 0; i < site.input_count(); ++i) most = std::max(most, *site.rank(i));
+  for (std::size_t i = 0; i < inputs_of(site); ++i) most = std::max(most, *site.rank(i));
   return most;
 }
 
@@ -35,7 +42,7 @@ Dims padded(const Site& site, std::size_t i, std::int64_t rank) {
 }
 
 bool ranks_known(Check& c) {
-  for (std::size_t i = 0; i < c.site.input_count(); ++i) {
+  for (std::size_t i = 0; i < inputs_of(c.site); ++i) {
     if (c.site.rank(i)) continue;
     c.undecided("rank", fmt::format("the rank of input {}", i));
     return false;
@@ -46,7 +53,7 @@ bool ranks_known(Check& c) {
 void refuse_inputs(Check& c, std::string_view rule, bool same_rank, std::string_view needs) {
   const std::string shapes = shapes_text(c.site);
   double distance = 0;
-  for (std::size_t i = 1; i < c.site.input_count(); ++i) {
+  for (std::size_t i = 1; i < inputs_of(c.site); ++i) {
     distance += shape_distance(*c.site.dims(0), *c.site.dims(i));
   }
   c.that(false, same_rank ? "Inconsistent Input Shapes" : "Inconsistent Input Dimensions", rule,
@@ -57,7 +64,7 @@ void refuse_inputs(Check& c, std::string_view rule, bool same_rank, std::string_
 bool is_one(const Dim& dim) { return dim.known() && dim.value == 1; }
 
 void require_broadcast(Check& c) {
-  const std::size_t count = c.site.input_count();
+  const std::size_t count = inputs_of(c.site);
   c.argument(count >= 2, "inputs", "at least 2 inputs", fmt::format("{}", count));
   if (!ranks_known(c)) return;
   const std::int64_t rank = largest_rank(c.site);
@@ -76,7 +83,7 @@ void require_broadcast(Check& c) {
 }
 
 void require_two(Check& c) {
-  const std::size_t count = c.site.input_count();
+  const std::size_t count = inputs_of(c.site);
   c.argument(count == 2, "inputs", "2 inputs", fmt::format("{}", count));
   if (count == 2) require_broadcast(c);
 }
@@ -84,7 +91,7 @@ void require_two(Check& c) {
 Names aligned(Body& l) {
   const std::int64_t rank = largest_rank(l.site);
   Names inputs;
-  for (std::size_t i = 0; i < l.site.input_count(); ++i) {
+  for (std::size_t i = 0; i < inputs_of(l.site); ++i) {
     std::string input = l.input(i);
     Integers axes;
     for (std::int64_t d = *l.site.rank(i); d < rank; ++d) axes.push_back(rank - d);
@@ -107,8 +114,48 @@ std::string folded(Body& l) {
   return y;
 }
 
+// The mask of an input, with an axis for what a step has.
+std::string mask_of(Body& l, std::size_t input) {
+  const auto given = static_cast<std::uint64_t>(l.site.integer("masked"));
+  if ((given >> input & 1) == 0) return "";
+  const auto before = static_cast<std::size_t>(std::popcount(given & ((1ULL << input) - 1)));
+  const std::string mask = l("Cast", {l.input(inputs_of(l.site) + before)},
+                             {attribute("to", static_cast<std::int64_t>(ElementType::boolean))});
+  return l("Unsqueeze", {mask, l.b.integers({-1})});
+}
+
+// A factor that does not count is one; where all are masked and none counts, the product is zero.
+std::string product(Body& l) {
+  Names inputs = aligned(l);
+  std::string y, any;
+  bool all = true;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const std::string mask = mask_of(l, i);
+    const std::string x = mask.empty() ? inputs[i] : l("Where", {mask, inputs[i], l.number(1)});
+    y = y.empty() ? x : l("Mul", {y, x});
+    if (!mask.empty()) any = any.empty() ? mask : l("Or", {any, mask});
+    all = all && !mask.empty();
+  }
+  return all ? l("Where", {any, y, l.number(0)}) : y;
+}
+
+// What does not count gives way to what came before, and that to what comes behind.
+template <const char* op>
+std::string extreme(Body& l) {
+  const Names inputs = aligned(l);
+  std::string y = inputs.front(), counts = mask_of(l, 0);
+  for (std::size_t i = 1; i < inputs.size(); ++i) {
+    const std::string mask = mask_of(l, i);
+    const std::string x = mask.empty() ? inputs[i] : l("Where", {mask, inputs[i], y});
+    if (!counts.empty()) y = l("Where", {counts, y, x});
+    counts = mask.empty() || counts.empty() ? "" : l("Or", {counts, mask});
+    y = l(op, {y, x});
+  }
+  return y;
+}
+
 void require_concatenate(Check& c) {
-  const std::size_t count = c.site.input_count();
+  const std::size_t count = inputs_of(c.site);
   if (!ranks_known(c)) return;
   const std::int64_t rank = *c.site.rank(0);
   if (!c.axis("axis", c.site.integer("axis"), between(-rank, rank - 1))) return;
@@ -137,7 +184,7 @@ std::pair<std::int64_t, std::int64_t> dot_axes(const Site& site) {
 }
 
 void require_dot(Check& c) {
-  const std::size_t count = c.site.input_count(), given = c.site.integers("axes").size();
+  const std::size_t count = inputs_of(c.site), given = c.site.integers("axes").size();
   if (!c.argument(count == 2, "inputs", "2 inputs", fmt::format("{}", count)) ||
       !c.argument(given == 1 || given == 2, "axes", "one or two axes", fmt::format("{}", given)) ||
       !ranks_known(c)) {
@@ -179,16 +226,17 @@ std::string dot(Body& l) {
   return result == "a" ? l("Unsqueeze", {products, l.b.integers({1})}) : products;
 }
 
-constexpr char kSum[] = "Sum", kMean[] = "Mean", kMax[] = "Max", kMin[] = "Min", kMul[] = "Mul",
-               kSub[] = "Sub";
+constexpr char kSum[] = "Sum", kMean[] = "Mean", kMax[] = "Max", kMin[] = "Min", kSub[] = "Sub";
 
-Layer merge(std::string_view name, std::string_view summary, std::string (*build)(Body&)) {
+Layer merge(std::string_view name, std::string_view summary, std::string (*build)(Body&),
+            std::vector<Argument> arguments = {}) {
   return {.name = name,
           .summary = summary,
+          .arguments = std::move(arguments),
           .require = require_broadcast,
           .build = build,
           .inputs = {"inputs"},
-          .masks = Masks::refuse};
+          .masks = Masks::merge};
 }
 
 }  // namespace
@@ -197,15 +245,15 @@ std::vector<Layer> merge_layers() {
   return {
       merge("Add", "The sum of all inputs.", variadic<kSum>),
       merge("Average", "The mean of all inputs.", variadic<kMean>),
-      merge("Maximum", "The largest of all inputs.", variadic<kMax>),
-      merge("Minimum", "The smallest of all inputs.", variadic<kMin>),
-      merge("Multiply", "The product of all inputs.", folded<kMul>),
+      merge("Maximum", "The largest of all inputs.", extreme<kMax>, {masked()}),
+      merge("Minimum", "The smallest of all inputs.", extreme<kMin>, {masked()}),
+      merge("Multiply", "The product of all inputs.", product, {masked()}),
       {.name = "Subtract",
        .summary = "The first input minus the second.",
        .require = require_two,
        .build = folded<kSub>,
        .inputs = {"inputs"},
-       .masks = Masks::refuse},
+       .masks = Masks::merge},
       {.name = "Concatenate",
        .summary = "All inputs, one behind the other along an axis.",
        .arguments = {{"axis", Role::axis, std::int64_t{-1}}},
@@ -213,11 +261,11 @@ std::vector<Layer> merge_layers() {
        .build =
            [](Body& l) {
              Names inputs;
-             for (std::size_t i = 0; i < l.site.input_count(); ++i) inputs.push_back(l.input(i));
+             for (std::size_t i = 0; i < inputs_of(l.site); ++i) inputs.push_back(l.input(i));
              return l("Concat", inputs, {attribute("axis", l.site.integer("axis"))});
            },
        .inputs = {"inputs"},
-       .masks = Masks::refuse},
+       .masks = Masks::merge},
       {.name = "Dot",
        .summary = "Products of two inputs of a batch, summed along an axis of each.",
        .arguments = {{"axes", Role::axes}, flag_argument("normalize", false)},

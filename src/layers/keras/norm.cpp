@@ -1,5 +1,6 @@
 // Normalisations.
 #include <algorithm>
+#include <ranges>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -151,6 +152,49 @@ std::string group_normalization(Body& l) {
   return l.reshaped(y, whole);
 }
 
+// The statistics of Normalization are arguments or weights.
+Weights found_weights(const Site& site) {
+  if (site.has("mean")) return {};
+  const Dims shape = axes_shape(site);
+  return {{"mean", shape, 0, false}, {"variance", shape, 1, false}, {"count", {}, 0, false}};
+}
+
+// An argument belongs to the last of the axes.
+std::string statistic(Body& l, std::string_view name) {
+  const std::vector<double> given = l.site.reals(name);
+  if (given.empty()) return along_axes(l, name);
+  Integers shape(static_cast<std::size_t>(l.rank()), 1), axes = axes_of(l.site);
+  auto left = static_cast<std::int64_t>(given.size());
+  for (; !axes.empty() && left > 1; axes.pop_back()) {
+    shape[static_cast<std::size_t>(axes.back())] = l.extent(axes.back());
+    left /= l.extent(axes.back());
+  }
+  return l.b.constant(make_tensor(l.type(), Shape(shape.begin(), shape.end()), given));
+}
+
+std::string normalization(Body& l) {
+  const std::string mean = statistic(l, "mean");
+  const std::string width = l("Max", {l("Sqrt", {statistic(l, "variance")}), l.number(1e-7)});
+  if (flag(l.site, "invert")) return l("Add", {mean, l("Mul", {l.x, width})});
+  return l("Div", {l("Sub", {l.x, mean}), width});
+}
+
+void require_statistics(Check& c) {
+  if (!c.axes("axis", "x")) return;
+  const std::size_t means = c.site.reals("mean").size(), given = c.site.reals("variance").size();
+  c.argument(means == given, "statistics", "as many variances as means",
+             fmt::format("{} and {}", given, means));
+  Integers fitting = {0, 1};
+  Dim extents = 1;
+  for (const Dim& extent : axes_shape(c.site) | std::views::reverse) {
+    extents = extents * extent;
+    fitting.push_back(extents.known() ? extents.value : static_cast<std::int64_t>(means));
+  }
+  c.argument(std::ranges::find(fitting, static_cast<std::int64_t>(means)) != fitting.end(),
+             "statistics", "a mean for all, or one for each element along the axes",
+             fmt::format("{} means", means));
+}
+
 std::vector<Argument> arguments(std::vector<Argument> own = {}) {
   own.insert(own.end(), {{"axis", Role::axes, Integers{-1}},
                          real("epsilon", Role::epsilon, 1e-3),
@@ -179,6 +223,7 @@ std::vector<Layer> norm_layers() {
        .weights = batch_weights,
        .require = require_normalization,
        .build = batch_normalization,
+       .learns = true,
        .variants = {{"epsilon-outside-the-root", Variant::Kind::defect, "Keras 2.1 on CNTK",
                      reading<epsilon_outside_the_root>}}},
       {.name = "LayerNormalization",
@@ -217,8 +262,20 @@ std::vector<Layer> norm_layers() {
        .weights = group_weights,
        .require = require_groups,
        .build = group_normalization},
+      {.name = "Normalization",
+       .summary = "(x − mean) / √variance, with a given or adapted mean and variance, or its "
+                  "inverse.",
+       .arguments = {{"axis", Role::axes, Integers{-1}},
+                     {"mean", Role::factors, {}, true},
+                     {"variance", Role::factors, {}, true},
+                     flag_argument("invert", false)},
+       .weights = found_weights,
+       .require = require_statistics,
+       .build = normalization},
   };
-  for (Layer& layer : layers) layer.masks = Masks::pass;
+  for (Layer& layer : layers) {
+    layer.masks = layer.name == "RMSNormalization" ? Masks::end : Masks::pass;
+  }
   return layers;
 }
 

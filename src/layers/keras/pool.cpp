@@ -1,6 +1,8 @@
 // Pools: the largest element or the mean of each window, or of all spatial axes.
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "layers/keras/layers.h"
 #include "layers/keras/windows.h"
 
@@ -16,6 +18,31 @@ std::string pool(Body& l, const char* op) {
 std::string global(Body& l, const char* op) {
   return l(op, {l.x, l.b.integers(spatial_axes(l.site))},
            {attribute("keepdims", l.site.integer("keepdims"))});
+}
+
+// Window i of an axis with n elements begins at ⌊i·n/size⌋ and ends before ⌈(i+1)·n/size⌉.
+std::string adaptive(Body& l, const char* op) {
+  std::string y = l.x;
+  const Integers sizes = spatial(l.site, "output_size"), axes = spatial_axes(l.site);
+  for (std::size_t d = 0; d < axes.size(); ++d) {
+    const std::int64_t n = l.extent(axes[d]), size = sizes[d];
+    const std::string axis = l.b.integers({axes[d]});
+    Names windows;
+    for (std::int64_t i = 0; i < size; ++i) {
+      const std::string end = l.b.integers({((i + 1) * n + size - 1) / size});
+      windows.push_back(l(op, {l("Slice", {y, l.b.integers({i * n / size}), end, axis}), axis}));
+    }
+    y = l("Concat", std::move(windows), {attribute("axis", axes[d])});
+  }
+  return y;
+}
+
+void require_adaptive(Check& c) {
+  c.positive({"output_size"});
+  const auto given = spatial(c.site, "output_size").size();
+  c.argument(given == static_cast<std::size_t>(layer_of(c.site).spatial), "length",
+             "output_size with a number for each spatial axis", fmt::format("{} numbers", given));
+  require_spatial(c);
 }
 
 // The mean of the steps that count.
@@ -59,6 +86,18 @@ Layer whole(std::string_view name, std::string_view alias, int spatial, bool lar
           .alias = alias};
 }
 
+Layer adaptive(std::string_view name, int spatial, bool largest) {
+  return {.name = name,
+          .summary = largest ? "The largest element of each of so many windows."
+                             : "The mean of each of so many windows.",
+          .arguments = {{"output_size", Role::sizes}, data_format()},
+          .spatial = spatial,
+          .require = require_adaptive,
+          .build = largest ? [](Body& l) { return adaptive(l, "ReduceMax"); }
+                           : [](Body& l) { return adaptive(l, "ReduceMean"); },
+          .since = 3};
+}
+
 }  // namespace
 
 std::vector<Layer> pool_layers() {
@@ -73,7 +112,13 @@ std::vector<Layer> pool_layers() {
                                whole("GlobalMaxPooling3D", "GlobalMaxPool3D", 3, true),
                                whole("GlobalAveragePooling1D", "GlobalAvgPool1D", 1, false),
                                whole("GlobalAveragePooling2D", "GlobalAvgPool2D", 2, false),
-                               whole("GlobalAveragePooling3D", "GlobalAvgPool3D", 3, false)};
+                               whole("GlobalAveragePooling3D", "GlobalAvgPool3D", 3, false),
+                               adaptive("AdaptiveMaxPooling1D", 1, true),
+                               adaptive("AdaptiveMaxPooling2D", 2, true),
+                               adaptive("AdaptiveMaxPooling3D", 3, true),
+                               adaptive("AdaptiveAveragePooling1D", 1, false),
+                               adaptive("AdaptiveAveragePooling2D", 2, false),
+                               adaptive("AdaptiveAveragePooling3D", 3, false)};
   const auto mean = std::ranges::find(layers, "GlobalAveragePooling1D", &Layer::name);
   mean->arguments.push_back(masked());
   mean->weights = mask_weight;

@@ -125,7 +125,7 @@ Names steps(Body& l, const std::string& x) {
 }
 
 // The same one step after the other: where a step does not count, states and output stay as they
-// were before, and the output is zero at the start.
+// were before, and the output is zero at the start, or always if one asks for that.
 Names masked_steps(Body& l, const std::string& x, const std::string& mask) {
   Names states = {state(l, 1), recurrence(l.site).cell ? state(l, 2) : ""}, outputs;
   const std::string zero = l.number(0);
@@ -137,11 +137,12 @@ Names masked_steps(Body& l, const std::string& x, const std::string& mask) {
     for (std::size_t i = 0; i + 1 < found.size(); ++i) {
       states[i] = l("Where", {counts, found[i + 1], states[i].empty() ? zero : states[i]});
     }
-    output = l("Where", {counts, found[0], output});
+    const bool zero_there = flag(l.site, "zero_output_for_mask");
+    output = l("Where", {counts, found[0], zero_there ? zero : output});
     outputs.push_back(output);
   }
-  Names result = {l("Concat", outputs, {attribute("axis", 0)}), output};
-  for (std::size_t i = 1; i < states.size() && !states[i].empty(); ++i) result.push_back(states[i]);
+  Names result = {l("Concat", outputs, {attribute("axis", 0)})};
+  for (std::size_t i = 0; i < states.size() && !states[i].empty(); ++i) result.push_back(states[i]);
   return result;
 }
 
@@ -165,7 +166,10 @@ std::string recurrent(Body& l) {
   for (std::size_t i = 1; i < found.size(); ++i) {
     if (l.site.has_output(i)) l.b.output(i, last_state(l, found[i]));
   }
-  if (!flag(l.site, "return_sequences")) return last_state(l, found[1]);
+  if (!flag(l.site, "return_sequences")) {
+    if (!flag(l.site, "masked")) return last_state(l, found[1]);
+    return l("Gather", {found[0], l.b.integer(-1)}, {attribute("axis", 0)});
+  }
   return time_first ? found[0] : l.transposed(found[0], {1, 0, 2});
 }
 
@@ -206,7 +210,7 @@ Layer recurrent(std::string_view name, bool cell) {
   layer.build = cell ? step : static_cast<std::string (*)(Body&)>(recurrent);
   if (cell) return layer;
   for (std::string_view argument :
-       {"return_sequences", "return_state", "go_backwards", "time_major"}) {
+       {"return_sequences", "return_state", "go_backwards", "time_major", "zero_output_for_mask"}) {
     layer.arguments.push_back(flag_argument(argument, false));
   }
   layer.arguments.push_back(masked());

@@ -5,14 +5,29 @@
 namespace assay::keras {
 namespace {
 
-// The layer inside, on steps instead of sequences: batch and time are one axis.
+// A node without a name, where a model has left the layer out.
+const Node& node_inside(const Site& outer, std::string_view argument) {
+  static const Node kNone;
+  const Graph* graph = outer.graph(argument);
+  return graph && !graph->nodes.empty() ? graph->nodes.front() : kNone;
+}
+
+// The layer inside, on the same input.
 class Inner {
  public:
   explicit Inner(const Site& outer)
       : node_(inner_node(outer)), layer_(find_layer(node_.op)), site_(node_, outer.version()) {
     site_.inputs = outer.inputs;
-    if (site_.inputs.empty() || !outer.dims(0) || outer.dims(0)->size() < 2) return;
-    Dims steps = *outer.dims(0);
+  }
+  // Without an input that is the wrapper's own.
+  void leave_out(std::size_t input) {
+    if (site_.inputs.size() <= input) return;
+    site_.inputs.erase(site_.inputs.begin() + static_cast<std::ptrdiff_t>(input));
+  }
+  // On steps instead of sequences: batch and time are one axis.
+  void take_steps() {
+    if (site_.inputs.empty() || !site_.dims(0) || site_.dims(0)->size() < 2) return;
+    Dims steps = *site_.dims(0);
     steps[1] = steps[0] * steps[1];
     steps.erase(steps.begin());
     site_.inputs.front().type.dims = std::move(steps);
@@ -25,7 +40,7 @@ class Inner {
 
  private:
   static Node inner_node(const Site& outer) {
-    const Node& node = outer.graph("layer")->nodes.front();
+    const Node& node = node_inside(outer, "layer");
     const Lookup found = find_operator(kDomain, node.op, outer.version());
     return found.schema ? complete(node, *found.schema) : node;
   }
@@ -35,26 +50,37 @@ class Inner {
   Site site_;
 };
 
-Weights inner_weights(const Site& site) {
-  const Inner inner(site);
+Weights inner_weights(const Inner& inner) {
   return inner.layer() && inner.layer()->weights ? inner.layer()->weights(inner.site()) : Weights();
 }
 
-void require_inner(Check& c) {
-  const Inner inner(c.site);
-  if (!c.argument(inner.layer() && inner.layer()->inputs.size() == 1, "layer",
-                  "a known layer of one input", inner.site().node().op) ||
-      !c.rank("x", at_least(3))) {
-    return;
-  }
+Weights step_weights(const Site& site) {
+  Inner inner(site);
+  inner.take_steps();
+  return inner_weights(inner);
+}
+
+bool is_layer_of_one_input(Check& c, const Inner& inner) {
+  return c.argument(inner.layer() && inner.layer()->inputs.size() == 1, "layer",
+                    "a known layer of one input", inner.site().node().op);
+}
+
+void require_inside(Check& c, const Inner& inner) {
   const Lookup found = find_operator(kDomain, inner.layer()->name, c.site.version());
   Check inside(inner.site(), *found.schema);
   check_node(inside, *found.entry, *found.schema);
   c.violations = std::move(inside.violations);
 }
 
+void require_steps(Check& c) {
+  Inner inner(c.site);
+  inner.take_steps();
+  if (is_layer_of_one_input(c, inner) && c.rank("x", at_least(3))) require_inside(c, inner);
+}
+
 std::string time_distributed(Body& l) {
-  const Inner inner(l.site);
+  Inner inner(l.site);
+  inner.take_steps();
   Integers steps = {-1};
   for (std::int64_t axis = 2; axis < l.rank(); ++axis) steps.push_back(l.extent(axis));
   Names inputs = {l.reshaped(l.x, std::move(steps))};
@@ -64,6 +90,45 @@ std::string time_distributed(Body& l) {
   const std::string first = l("Shape", {l.x}, {attribute("end", 2)});
   const std::string rest = l("Shape", {y}, {attribute("start", 1)});
   return l("Reshape", {y, l("Concat", {first, rest}, {attribute("axis", 0)})});
+}
+
+// Training finds the kernel's norm with a vector, which comes behind the kernel. What is kept has
+// been divided by the norm.
+constexpr std::size_t kVector = 2;  // among the inputs
+
+Weights spectral_weights(const Site& site) {
+  Inner inner(site);
+  inner.leave_out(kVector);
+  Weights weights = inner_weights(inner);
+  if (weights.empty()) return weights;
+  const Dims& kernel = weights.front().shape;
+  const Dim columns = kernel.empty() ? Dim() : kernel.back();
+  weights.insert(weights.begin() + 1, {"vector_u", {Dim(1), columns}, 0, false});
+  return weights;
+}
+
+void require_spectral(Check& c) {
+  c.positive({"power_iterations"});
+  Inner inner(c.site);
+  inner.leave_out(kVector);
+  if (!is_layer_of_one_input(c, inner)) return;
+  const Weights weights = inner_weights(inner);
+  const bool kernel =
+      !weights.empty() && (weights[0].name == "kernel" || weights[0].name == "embeddings");
+  if (c.argument(kernel, "kernel", "a layer with a kernel", inner.site().node().op)) {
+    require_inside(c, inner);
+  }
+}
+
+std::string spectral(Body& l) {
+  Inner inner(l.site);
+  inner.leave_out(kVector);
+  Names inputs;
+  for (std::size_t i = 0; i < l.site.input_count(); ++i) {
+    if (i != kVector) inputs.push_back(l.input(i));
+  }
+  Body body(l.b, *inner.layer(), inner.site(), std::move(inputs));
+  return inner.layer()->build(body);
 }
 
 // One of the two directions of a Bidirectional: a layer, its site, and where its weights begin.
@@ -89,19 +154,29 @@ class Direction {
   const Layer* layer() const { return layer_; }
   const Site& site() const { return site_; }
   std::size_t first() const { return first_; }
-  Weights weights() const { return layer_ && layer_->weights ? layer_->weights(site_) : Weights(); }
+  Weights weights() const {  // without the mask, which both directions share
+    Weights all = layer_ && layer_->weights ? layer_->weights(site_) : Weights();
+    if (flag(site_, "masked") && !all.empty()) all.pop_back();
+    return all;
+  }
   bool recurs() const { return layer_ && node_.find("go_backwards") != nullptr; }
 
  private:
   // Without a layer of its own, the way back is the same layer with time turned round.
   static Node direction_node(const Site& outer, bool backward) {
     const bool own = backward && outer.has("backward_layer");
-    const Node& node = outer.graph(own ? "backward_layer" : "layer")->nodes.front();
+    const Node& node = node_inside(outer, own ? "backward_layer" : "layer");
     const Lookup found = find_operator(kDomain, node.op, outer.version());
     Node whole = found.schema ? complete(node, *found.schema) : node;
     const AttributeValue* given = whole.find("go_backwards");
     const auto* turned = given ? std::get_if<std::int64_t>(given) : nullptr;
     if (backward && !own && turned) whole.set("go_backwards", std::int64_t{*turned == 0});
+    // Steps that do not count are zero in both, so that the way back says nothing of them.
+    if (flag(outer, "masked")) {
+      const AttributeValue* all = whole.find("return_sequences");
+      const AttributeValue zero = all ? *all : AttributeValue(std::int64_t{0});
+      whole.set("masked", std::int64_t{1}), whole.set("zero_output_for_mask", zero);
+    }
     return whole;
   }
 
@@ -114,6 +189,7 @@ class Direction {
 Weights both_weights(const Site& site) {
   Weights weights = Direction(site, false).weights();
   for (const Weight& one : Direction(site, true).weights()) weights.push_back(one);
+  if (flag(site, "masked")) weights.push_back({"mask", {extent(site, 0), extent(site, 1)}});
   return weights;
 }
 
@@ -136,6 +212,7 @@ std::string in_direction(Body& l, bool backward) {
   Names inputs = {l.x};
   inputs.resize(one.layer()->inputs.size());
   for (std::size_t i = 0; i < one.weights().size(); ++i) inputs.push_back(l.input(one.first() + i));
+  if (flag(l.site, "masked")) inputs.push_back(l.weight("mask"));
   Body body(l.b, *one.layer(), one.site(), std::move(inputs));
   const std::string y = one.layer()->build(body);
   if (!backward || !flag(one.site(), "return_sequences")) return y;
@@ -159,18 +236,26 @@ std::vector<Layer> wrapper_layers() {
            .summary = "A recurrent layer forwards and backwards in time, both merged.",
            .arguments = {{"layer", Role::body},
                          {"backward_layer", Role::body, {}, true},
-                         choice("merge_mode", "concat")},
+                         choice("merge_mode", "concat"),
+                         masked()},
            .weights = both_weights,
            .require = require_both,
            .build = bidirectional,
-           .masks = Masks::refuse},
+           .masks = Masks::use},
           {.name = "TimeDistributed",
            .summary = "A layer on each step of a sequence.",
            .arguments = {{"layer", Role::body}},
-           .weights = inner_weights,
-           .require = require_inner,
+           .weights = step_weights,
+           .require = require_steps,
            .build = time_distributed,
-           .masks = Masks::pass}};
+           .masks = Masks::pass},
+          {.name = "SpectralNormalization",
+           .summary = "A layer whose kernel training keeps at the norm 1.",
+           .arguments = {{"layer", Role::body}, {"power_iterations", Role::count, std::int64_t{1}}},
+           .weights = spectral_weights,
+           .require = require_spectral,
+           .build = spectral,
+           .learns = true}};
 }
 
 }  // namespace assay::keras

@@ -9,17 +9,21 @@ from ..program import Graph
 
 # Arguments of other releases, and the value at which they change nothing.
 _NEUTRAL = {
-    "causal": 0, "data_format": "channels_last", "depth_multiplier": 1, "dilation_rate": 1,
+    "antialias": 0, "causal": 0, "data_format": "channels_last", "depth_multiplier": 1,
+    "dilation_rate": 1, "fill_mode": "constant", "fill_value": 0, "pad_to_aspect_ratio": 0,
     "groups": 1, "interpolation": "nearest", "keepdims": 0, "mask_zero": 0, "negative_slope": 0,
     "normalize": 0, "output_padding": None, "reset_after": 0, "return_attention_scores": 0,
     "rms_scaling": 0, "score_mode": "dot", "threshold": 0, "time_major": 0, "use_causal_mask": 0,
+    "use_gate": 0, "zero_output_for_mask": 0,
 }  # fmt: skip
 # The same argument under the name that another release has for it.
 _OTHER_NAMES = {"alpha": "negative_slope", "negative_slope": "alpha"}
 # Before the names of arguments that only decide how a layer computes.
 _MANNER = "keras."
 # Lists that stay lists, also of one number.
-_LISTS = ("target_shape", "dims", "shared_axes", "output_shape")
+_LISTS = ("target_shape", "dims", "shared_axes", "output_shape", "bin_boundaries", "vocabulary")
+# Those that Keras has not: they say how a node is laid out.
+_OURS = ("cells", "masked")
 # Of each spatial axis the numbers before and after it.
 _ENDS = ("padding", "cropping")
 
@@ -45,7 +49,7 @@ def arguments(node, cls, inner):
     """
     known, made, called = parameters(cls), {}, {}
     for given, value in node.attributes.items():
-        if given == "masked":
+        if given in _OURS:
             continue
         other = _OTHER_NAMES.get(given)
         name = other if given not in known and other in known else given
@@ -74,6 +78,8 @@ def _value(name, value, default, inner):
     if isinstance(value, Graph):
         return inner(value.nodes[0])
     if isinstance(value, Array):  # a number with all its digits, or a table
+        if name in _LISTS:
+            return value.numpy().reshape(-1).tolist()
         return value.numpy().item() if value.count() == 1 else value.numpy()
     if isinstance(default, bool):
         return bool(value)

@@ -15,7 +15,11 @@ _LISTS = (
     "Add", "Average", "Concatenate", "Dot", "Maximum", "Minimum", "Multiply", "Subtract",
 )  # fmt: skip
 # Query, value and key: some layers take them as a list.
-_ATTENTION = ("Attention", "AdditiveAttention", "MultiHeadAttention")
+_ATTENTION = ("Attention", "AdditiveAttention", "MultiHeadAttention", "GroupQueryAttention")
+# These take them one by one.
+_HEADS = ("MultiHeadAttention", "GroupQueryAttention")
+# The layer of cells on top of each other is one around the class of this name.
+STACKED = "StackedRNNCells"
 # Inputs before the weights, where there is more than one.
 _INPUTS = {"SimpleRNN": 2, "GRU": 2, "LSTM": 3, "SimpleRNNCell": 2, "GRUCell": 2, "LSTMCell": 3}
 _INPUTS.update((name, 3) for name in _ATTENTION)
@@ -61,7 +65,7 @@ def call_of(op, given, called):
     states = [one for one in given[1:] if one is not None]
     if op in _LISTS:
         return [given], {}
-    if op == "MultiHeadAttention":
+    if op in _HEADS:
         return [given[0]] + states, called
     if op in _ATTENTION:
         return [[given[0]] + states], called
@@ -86,8 +90,15 @@ class Layer(object):
         self.mask = mask_of(node)
 
     def _make(self, node, kind):
+        def inner(one):
+            return self._make(one, kind)[0]
+
         cls = find_class(self.keras.layers, self.keras.base, node.op)
-        made, called = arguments(node, cls, lambda one: self._make(one, kind)[0])
+        if node.op == STACKED:
+            cells = cls([inner(one) for one in node.attributes["cells"].nodes], dtype=kind)
+            made, called = arguments(node, self.keras.layers.RNN, inner)
+            return self.keras.layers.RNN(cells, dtype=kind, **made), called
+        made, called = arguments(node, cls, inner)
         return cls(dtype=kind, **made), called
 
     def call(self, values, constants):

@@ -1,0 +1,162 @@
+// Attentions of several heads, each on projections of its own.
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "layers/keras/attention.h"
+#include "layers/keras/layers.h"
+
+namespace assay::keras {
+namespace {
+
+// Heads of the query and of keys and values, and the features of each.
+struct Heads {
+  std::int64_t query, others, key_size, value_size;
+};
+
+Heads heads_of(const Site& site) {
+  if (site.has("head_dim")) {
+    const std::int64_t size = site.integer("head_dim");
+    return {site.integer("num_query_heads"), site.integer("num_key_value_heads"), size, size};
+  }
+  const std::int64_t heads = site.integer("num_heads"), size = site.integer("key_dim");
+  return {heads, heads, size, site.integer("value_dim", size)};
+}
+
+// What the layer gives for each query: output_shape, or as many features as the query has.
+Dims result_shape(const Site& site) {
+  Dims shape;
+  for (std::int64_t n : site.integers("output_shape")) shape.emplace_back(n);
+  if (shape.empty()) shape.push_back(extent(site, -1));
+  return shape;
+}
+
+Weights heads_weights(const Site& site) {
+  const Heads h = heads_of(site);
+  Weights weights;
+  const auto add = [&](std::string_view kernel, std::string_view bias, Dims shape, Dims out) {
+    weights.push_back({kernel, std::move(shape)});
+    if (flag(site, "use_bias")) weights.push_back({bias, std::move(out)});
+  };
+  const auto project = [&](std::string_view kernel, std::string_view bias, std::size_t input,
+                           std::int64_t heads, std::int64_t size) {
+    add(kernel, bias, {extent(site, -1, input), Dim(heads), Dim(size)}, {Dim(heads), Dim(size)});
+  };
+  project("query_kernel", "query_bias", 0, h.query, h.key_size);
+  project("key_kernel", "key_bias", site.has_input(2) ? 2 : 1, h.others, h.key_size);
+  if (flag(site, "use_gate")) project("gate_kernel", "gate_bias", 0, h.query, h.value_size);
+  project("value_kernel", "value_bias", 1, h.others, h.value_size);
+  const Dims out = result_shape(site);
+  Dims kernel = {Dim(h.query), Dim(h.value_size)};
+  kernel.insert(kernel.end(), out.begin(), out.end());
+  add("output_kernel", "output_bias", std::move(kernel), out);
+  add_masks(site, weights);
+  return weights;
+}
+
+std::string projected(Body& l, const std::string& value, const std::string& name,
+                      const std::string& equation = "btx,xnd->btnd") {
+  const std::string y =
+      l("Einsum", {value, l.weight(name + "_kernel")}, {attribute("equation", equation)});
+  const std::string bias = l.weight(name + "_bias");
+  return bias.empty() ? y : l("Add", {y, bias});
+}
+
+// Each head of a key or value stands for several of the query.
+std::string shared(Body& l, const std::string& value) {
+  const Heads h = heads_of(l.site);
+  if (h.query == h.others) return value;
+  Integers each;
+  for (std::int64_t i = 0; i < h.query; ++i) each.push_back(i * h.others / h.query);
+  return l("Gather", {value, l.b.integers(each)}, {attribute("axis", 2)});
+}
+
+// Where a query sees no key at all, Keras gives the mean of all values, but zeros where it is asked
+// for scores.
+std::string shares(Body& l, const std::string& scores) {
+  const std::string axis = l.b.integers({1});
+  std::string seen = all_of(l, {mask_along(l, "query_mask", 2), mask_along(l, "value_mask", 1),
+                                mask_along(l, "key_mask", 1)});
+  if (!seen.empty()) seen = l("Unsqueeze", {seen, axis});
+  seen = all_of(l, {seen, in_order(l, scores), in_window(l, scores)});
+  if (seen.empty()) return l("Softmax", {scores}, {attribute("axis", -1)});
+  const std::string low = l.number(far_below(l.type()));
+  const std::string weights =
+      l("Softmax", {l("Where", {seen, scores, low})}, {attribute("axis", -1)});
+  return flag(l.site, "return_attention_scores") ? l("Where", {seen, weights, l.number(0)})
+                                                 : weights;
+}
+
+// b: batch, t: queries, s: keys and values, n: heads, d: features.
+std::string multi_head(Body& l) {
+  const double scale = 1 / std::sqrt(static_cast<double>(heads_of(l.site).key_size));
+  const std::string query = l("Mul", {projected(l, l.x, "query"), l.number(scale)});
+  const std::string key = shared(l, projected(l, l.has(2) ? l.input(2) : l.input(1), "key"));
+  const std::string value = shared(l, projected(l, l.input(1), "value"));
+  const std::string weights =
+      shares(l, l("Einsum", {query, key}, {attribute("equation", "btnd,bsnd->bnts")}));
+  if (l.site.has_output(1)) l.b.output(1, weights);
+  std::string y = l("Einsum", {weights, value}, {attribute("equation", "bnts,bsnd->btnd")});
+  if (flag(l.site, "use_gate")) y = l("Mul", {y, l("Sigmoid", {projected(l, l.x, "gate")})});
+  const std::string out = std::string("uvw").substr(0, result_shape(l.site).size());
+  return projected(l, y, "output", fmt::format("btnd,nd{}->bt{}", out, out));
+}
+
+void require_heads(Check& c) {
+  c.positive({"num_heads", "key_dim", "value_dim", "sliding_window"});
+  const Integers axes = c.site.integers("attention_axes");
+  c.argument(axes.empty() || axes == Integers{1}, "attention_axes", "axis 1",
+             fmt::format("{} axes", axes.size()));
+  require_attention_inputs(c);
+}
+
+void require_grouped(Check& c) {
+  const std::initializer_list<std::string_view> sizes = {"head_dim", "num_query_heads",
+                                                         "num_key_value_heads", "sliding_window"};
+  if (!c.positive(sizes)) return;
+  c.divisible(c.site.integer("num_query_heads"), c.site.integer("num_key_value_heads"),
+              "the number of the query's heads");
+  require_attention_inputs(c);
+  if (!c.violations.empty()) return;
+  c.extent("value", -1, extent(c.site, -1), "the number of the query's features");
+}
+
+}  // namespace
+
+std::vector<Layer> heads_layers() {
+  return {{.name = "MultiHeadAttention",
+           .summary = "Several attentions side by side, each on a projection of its own, joined by "
+                      "one more projection.",
+           .arguments = with_call_options({count("num_heads"),
+                                           count("key_dim"),
+                                           {"value_dim", Role::count, {}, true},
+                                           {"output_shape", Role::sizes, {}, true},
+                                           {"attention_axes", Role::axes, {}, true},
+                                           {"sliding_window", Role::count, {}, true},
+                                           flag_argument("use_gate", false),
+                                           use_bias()}),
+           .weights = heads_weights,
+           .require = require_heads,
+           .build = multi_head,
+           .inputs = attention_inputs(),
+           .outputs = 2,
+           .masks = Masks::keep},
+          {.name = "GroupQueryAttention",
+           .summary = "Several attentions, of which some share their keys and values.",
+           .arguments = with_call_options({count("head_dim"),
+                                           count("num_query_heads"),
+                                           count("num_key_value_heads"),
+                                           {"sliding_window", Role::count, {}, true},
+                                           flag_argument("use_gate", false),
+                                           use_bias()}),
+           .weights = heads_weights,
+           .require = require_grouped,
+           .build = multi_head,
+           .alias = "GroupedQueryAttention",
+           .inputs = attention_inputs(),
+           .since = 3,
+           .outputs = 2,
+           .masks = Masks::keep}};
+}
+
+}  // namespace assay::keras
