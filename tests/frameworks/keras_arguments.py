@@ -306,7 +306,6 @@ UNKNOWN_FUNCTIONS = [
 OPEN = {
     **{f"Activation.activation={name}": "no such function" for name in UNKNOWN_FUNCTIONS},
     "Softmax.axis=[1, 2]": "one axis",
-    "MultiHeadAttention.use_gate=True": "no gate",
     "MultiHeadAttention.attention_axes=[1, 2]": "one axis of a sequence",
     "Cropping3D.plain": "cuts nothing where Keras cuts one",
     "Cropping3D.data_format=channels_first": "the same",
