@@ -1,5 +1,5 @@
 # backend: openvino 2026.4.1
-# The processor's 64-bit integers are computed in 32 bits: what these do not hold is cut to their ends.
+# Integers of 64 bits are computed in 32: what these do not hold is cut to their ends.
 import numpy as np
 import onnx
 import openvino

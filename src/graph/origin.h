@@ -17,8 +17,8 @@ inline constexpr std::string_view kOriginUnknown = "assay.origin.unknown";  // w
 inline constexpr std::string_view kOriginPart = "assay.origin.part";
 inline constexpr std::string_view kOriginSource = "assay.origin.source";  // the queue's name
 inline constexpr std::string_view kOriginIndex = "assay.origin.index";    // which of its outputs
-// Of a node on one side of a branch whose sides are both computed here: "p=1 q=0", where p and q are
-// the values that decide.
+// Of a node on one side of a branch whose sides are both computed here: "p=1 q=0", where p and q
+// are the values that decide.
 inline constexpr std::string_view kOriginWhen = "assay.origin.when";
 // Of a parameter that only an optimiser changes: the ends of what it holds.
 inline constexpr std::string_view kOriginLeast = "assay.origin.least";
