@@ -99,6 +99,7 @@ bench: build onnx-tests ## Measure speed and memory against onnx.reference and O
 	@$(PYTHON) bench/run.py
 	@$(PYTHON) bench/backends.py pipe
 	@$(PYTHON) bench/compare.py
+	@$(PYTHON) bench/keras_cases.py
 
 planted: build ## Plant defects in real models and count how many are found, and where
 	@build/assay backends install torch >/dev/null

@@ -174,6 +174,22 @@ void allow_last_rounding(const Graph& graph, const std::string& name, const Valu
   }
 }
 
+// Where rounding moves most elements by as much as they are, a few draws do not show which of them
+// can become large, as in the softmax of huge numbers: each may what any of them did.
+void share_reach(Spread& spread) {
+  const std::vector<double> values = spread.value.tensor().reals();
+  std::size_t lost = 0;
+  double largest = 0;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const double allowance = spread.allowance[i];
+    if (!std::isfinite(allowance)) continue;
+    lost += allowance > 0 && allowance >= kSpreadSafety * std::abs(values[i]) ? 1 : 0;
+    largest = std::max(largest, allowance);
+  }
+  if (2 * lost <= values.size()) return;
+  for (double& allowance : spread.allowance) allowance = std::max(allowance, largest);
+}
+
 void find_tolerances(Spread& spread) {
   const std::vector<double> values = spread.value.tensor().reals();
   double largest = 0;
@@ -254,7 +270,9 @@ Result<std::vector<Spread>> rounding_spread(const Evaluator& evaluator,
   }
   for (std::size_t i = 0; i < spreads.size(); ++i) {
     if (chance.has(evaluator.model().graph.outputs[i].name)) leave_open(spreads[i]);
-    if (has_reals(spreads[i].value)) find_tolerances(spreads[i]);
+    if (!has_reals(spreads[i].value)) continue;
+    share_reach(spreads[i]);
+    find_tolerances(spreads[i]);
   }
   return spreads;
 }

@@ -54,6 +54,28 @@ TEST(Spread, StaysNearWhatRoundingDoesAfterManyLayers) {
   EXPECT_EQ(where, 2U);
 }
 
+// Equal numbers, so large that rounding decides which of them takes all of a softmax.
+TEST(Spread, WhatRoundingTakesFromMostAnyMayHave) {
+  auto model = std::make_shared<Model>();
+  model->ir_version = 8;
+  model->opsets[""] = 17;
+  Graph& graph = model->graph;
+  constexpr std::int64_t kCount = 200;
+  graph.inputs.push_back({"X", ValueType::tensor(ElementType::f32, {Dim(kCount)})});
+  graph.nodes = {make_node("Mul", {"X", "X"}, {"S"}), make_node("Softmax", {"S"}, {"Y"})};
+  graph.outputs.push_back({"Y", ValueType::tensor(ElementType::f32, {Dim(kCount)})});
+  const auto evaluator = Evaluator::make(model);
+  ASSERT_TRUE(evaluator);
+  const Tensor huge = make_tensor(ElementType::f32, {kCount}, std::vector<double>(kCount, 1.1e5));
+  const auto spreads = rounding_spread(**evaluator, {huge}, 1);
+  ASSERT_TRUE(spreads);
+  for (std::size_t winner = 0; winner < kCount; ++winner) {
+    std::vector<double> one(kCount, 0);
+    one[winner] = 1;
+    EXPECT_LE(spreads->front().excess(make_tensor(ElementType::f32, {kCount}, one)), 1) << winner;
+  }
+}
+
 TEST(Spread, ADecisionThatRoundingCanTurnIsFree) {
   const Tensor other = make_integers(ElementType::i64, {1}, std::vector<std::int64_t>{1});
   EXPECT_GT(spread_of({0.1, -0.5, 0.3, 0.9})[1].excess(other), 1);

@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
+from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +16,7 @@ from frameworks import HOME, ROOT, assay, install
 from keras_arguments import (
     ELSEWHERE,
     NO_KERNEL,
+    NOT_VARIED,
     OF_KERAS_2,
     ON_JAX,
     OPEN,
@@ -23,6 +27,9 @@ from keras_arguments import (
     all_layers,
     cases_of,
 )
+
+sys.path.insert(0, str(ROOT / "tests" / "keras"))
+new_cases = import_module("new_cases")
 
 CASES = [one for layer in all_layers() for one in cases_of(layer)]
 RECORDER = ROOT / "tests" / "keras" / "record_arguments.py"
@@ -88,31 +95,34 @@ def disagreements(lines: list[dict[str, Any]], folder: Path, *more: str) -> dict
     }
 
 
+def all_configs() -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield each layer with arguments that it is tried with, here and in new_cases.py."""
+    for case in CASES:
+        yield case.layer.name, {**case.config, **({"masked": True} if case.masked else {})}
+    plain = [(name, config) for name, config, _ in new_cases.new_cases()]
+    masked = [(name, {**config, "masked": True}) for name, config, *_ in new_cases.masked_cases()]
+    for name, config in plain + masked:
+        inner = config.get("cell", {})
+        stacked = inner.get("class_name") == "StackedRNNCells"
+        yield ("StackedRNNCells", {**config, **inner["config"]}) if stacked else (name, config)
+
+
 def test_every_argument_of_every_layer_is_varied() -> None:
     _, document = assay("ops", "--layers")
-    seen: dict[tuple[str, str], set[str]] = {}
-    for case in CASES:
-        config = {**case.config, **({"masked": True} if case.masked else {})}
-        arguments = {
-            one for other in CASES if other.layer.name == case.layer.name for one in other.config
-        }
-        for argument in {*arguments, "masked"}:
-            value = json.dumps(config.get(argument), sort_keys=True)
-            seen.setdefault((case.layer.name, argument), set()).add(value)
-    layers = {case.layer.name for case in CASES}
+    tried: dict[str, list[dict[str, Any]]] = {}
+    for name, config in all_configs():
+        tried.setdefault(name, []).append(config)
     missing = []
     for layer in document["layers"]:
         name = layer["name"]
         if name in OF_KERAS_2 | WITHOUT_MEANING:
             continue
-        missing += [name] if name not in layers else []
-        missing += [
-            f"{name}.{argument}"
-            for argument in layer["arguments"]
-            if not {(name, argument), ("*", argument)} & set(ELSEWHERE)
-            and len(seen.get((name, argument), ())) < 2
-        ]
-    assert not missing
+        missing += [name] if name not in tried else []
+        for argument in layer["arguments"]:
+            values = {json.dumps(one.get(argument), sort_keys=True) for one in tried.get(name, ())}
+            told = {(name, argument), ("*", argument)} & set(ELSEWHERE)
+            missing += [f"{name}.{argument}"] if len(values) < 2 and not told else []
+    assert set(missing) == NOT_VARIED
 
 
 def test_what_keras_refuses(lines: Lines) -> None:

@@ -34,10 +34,8 @@ std::string alpha_dropout(Body& l) {
   constexpr double kLimit = -1.0507009873554805 * 1.6732632423543772;
   const double rate = rate_of(l), kept = 1 - rate;
   const double scale = 1 / std::sqrt(kept * (1 + rate * kLimit * kLimit));
-  const std::string survives =
-      l("Cast", {l("Bernoulli", {filled(l, l.x, kept)})},
-        {attribute("to", static_cast<std::int64_t>(ElementType::boolean))});
-  const std::string value = l("Where", {survives, l.x, l.number(kLimit)});
+  const std::string gone = l("Equal", {l("Bernoulli", {filled(l, l.x, kept)}), l.number(0)});
+  const std::string value = l("Where", {gone, l.number(kLimit), l.x});
   return l("Add", {l("Mul", {value, l.number(scale)}), l.number(-scale * kLimit * rate)});
 }
 

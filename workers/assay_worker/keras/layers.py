@@ -19,7 +19,7 @@ _ATTENTION = ("Attention", "AdditiveAttention", "MultiHeadAttention", "GroupQuer
 # These take them one by one.
 _HEADS = ("MultiHeadAttention", "GroupQueryAttention")
 # The layer of cells on top of each other is one around the class of this name.
-_STACKED = "StackedRNNCells"
+STACKED = "StackedRNNCells"
 # Inputs before the weights, where there is more than one.
 _INPUTS = {"SimpleRNN": 2, "GRU": 2, "LSTM": 3, "SimpleRNNCell": 2, "GRUCell": 2, "LSTMCell": 3}
 _INPUTS.update((name, 3) for name in _ATTENTION)
@@ -94,7 +94,7 @@ class Layer(object):
             return self._make(one, kind)[0]
 
         cls = find_class(self.keras.layers, self.keras.base, node.op)
-        if node.op == _STACKED:
+        if node.op == STACKED:
             cells = cls([inner(one) for one in node.attributes["cells"].nodes], dtype=kind)
             made, called = arguments(node, self.keras.layers.RNN, inner)
             return self.keras.layers.RNN(cells, dtype=kind, **made), called

@@ -8,7 +8,7 @@ from ..failure import Unsupported
 from ..messages import Script
 from ..trace import array_source
 from .arguments import arguments, parameters
-from .layers import call_of, find_class, inputs_of, is_built_by_a_call, is_cell, mask_of
+from .layers import STACKED, call_of, find_class, inputs_of, is_built_by_a_call, is_cell, mask_of
 
 _LINES = 15  # those around them, in a script of 20, are the engine's
 # Arguments with which a layer gives a list, also if nobody reads more than its first element.
@@ -113,14 +113,18 @@ class _Lines(object):
     def _layer(self, node):
         """Return the source that makes a layer, and the arguments of its call."""
         cls = find_class(self.keras.layers, self.keras.base, node.op)
+        name, words = node.op, []
+        if node.op == STACKED:  # cells on top of each other are what one layer goes over
+            cells = ", ".join(self._layer(one)[0] for one in node.attributes["cells"].nodes)
+            words.append("%s.%s([%s])" % (self.style.layers, node.op, cells))
+            name, cls = "RNN", self.keras.layers.RNN
         made, called = arguments(node, cls, lambda one: _Source(self._layer(one)[0]))
         known = parameters(cls)
-        words = [
-            "%s=%s" % (name, _source(value))
-            for name, value in made.items()
-            if not _is_default(value, _UNSAID.get(name) if known[name] is None else known[name])
-        ]
-        return "%s.%s(%s)" % (self.style.layers, node.op, ", ".join(words)), called
+        for key, value in made.items():
+            default = _UNSAID.get(key) if known[key] is None else known[key]
+            if not _is_default(value, default):
+                words.append("%s=%s" % (key, _source(value)))
+        return "%s.%s(%s)" % (self.style.layers, name, ", ".join(words)), called
 
 
 class _Source(object):
