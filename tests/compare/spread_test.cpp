@@ -62,7 +62,13 @@ TEST(Spread, WhatRoundingTakesFromMostAnyMayHave) {
   Graph& graph = model->graph;
   constexpr std::int64_t kCount = 200;
   graph.inputs.push_back({"X", ValueType::tensor(ElementType::f32, {Dim(kCount)})});
-  graph.nodes = {make_node("Mul", {"X", "X"}, {"S"}), make_node("Softmax", {"S"}, {"Y"})};
+  std::string power = "X";
+  for (int i = 0; i < 5; ++i) {
+    const std::string next = "P" + std::to_string(i);
+    graph.nodes.push_back(make_node("Mul", {power, "X"}, {next}));
+    power = next;
+  }
+  graph.nodes.push_back(make_node("Softmax", {power}, {"Y"}));
   graph.outputs.push_back({"Y", ValueType::tensor(ElementType::f32, {Dim(kCount)})});
   const auto evaluator = Evaluator::make(model);
   ASSERT_TRUE(evaluator);
@@ -70,9 +76,9 @@ TEST(Spread, WhatRoundingTakesFromMostAnyMayHave) {
   const auto spreads = rounding_spread(**evaluator, {huge}, 1);
   ASSERT_TRUE(spreads);
   for (std::size_t winner = 0; winner < kCount; ++winner) {
-    std::vector<double> one(kCount, 0);
-    one[winner] = 1;
-    EXPECT_LE(spreads->front().excess(make_tensor(ElementType::f32, {kCount}, one)), 1) << winner;
+    std::vector<double> two(kCount, 0);
+    two[winner] = two[(winner + 1) % kCount] = 0.5;
+    EXPECT_LE(spreads->front().excess(make_tensor(ElementType::f32, {kCount}, two)), 1) << winner;
   }
 }
 

@@ -205,7 +205,7 @@ INSTANTIATE_TEST_SUITE_P(
               {"[4,4,1]"},
               "",
               "Argument Error",
-              "Resizing.interpolation"},
+              "Resizing.choice"},
         Wrong{"SpectralNormalization",
               R"({"layer":{"class_name":"Flatten","config":{}}})",
               {"[4]"},
