@@ -35,6 +35,26 @@ std::string selu(Body& l, const std::string& x) {
 
 std::string swish(Body& l, const std::string& x) { return l("Mul", {x, l("Sigmoid", {x})}); }
 
+std::string hard_silu(Body& l, const std::string& x) { return l("Mul", {x, hard_sigmoid(l, x)}); }
+
+// Nothing within half of 0; beyond, x itself or x moved to it.
+std::string shrunk(Body& l, const std::string& x, double moved) {
+  return l("Shrink", {x}, {attribute("lambd", 0.5), attribute("bias", moved)});
+}
+
+// A parabola from -1 to 1 joins zero and x.
+std::string sparse_plus(Body& l, const std::string& x) {
+  const std::string above = l("Add", {x, l.number(1)});
+  const std::string bent = scaled(l, l("Mul", {above, above}), 0.25);
+  const std::string right = l("Where", {l("Less", {x, l.number(1)}), bent, x});
+  return l("Where", {l("LessOrEqual", {x, l.number(-1)}), l.number(0), right});
+}
+
+std::string squareplus(Body& l, const std::string& x) {
+  const std::string root = l("Sqrt", {l("Add", {l("Mul", {x, x}), l.number(4)})});
+  return scaled(l, l("Add", {x, root}), 0.5);
+}
+
 struct Activation {
   std::string_view name;
   std::string_view standard;  // the operator that is the function, or
@@ -42,22 +62,46 @@ struct Activation {
 };
 
 const Activation kActivations[] = {
+    {"celu", "Elu"},
     {"elu", "Elu"},
     {"exponential", "Exp"},
     {"gelu", "Gelu"},
+    {"hard_shrink", "", [](Body& l, const std::string& x) { return shrunk(l, x, 0); }},
     {"hard_sigmoid", "", hard_sigmoid},
+    {"hard_silu", "", hard_silu},
+    {"hard_swish", "", hard_silu},
+    {"hard_tanh", "", [](Body& l, const std::string& x) { return clipped(l, x, -1, 1); }},
+    {"leaky_relu", "",
+     [](Body& l, const std::string& x) {
+       return l("Max", {x, scaled(l, x, 0.2)});
+     }},
     {"linear", ""},
+    {"log_sigmoid", "",
+     [](Body& l, const std::string& x) { return l("Neg", {l("Softplus", {l("Neg", {x})})}); }},
+    {"log_softmax", "",
+     [](Body& l, const std::string& x) { return l("LogSoftmax", {x}, {attribute("axis", -1)}); }},
     {"mish", "Mish"},
     {"relu", "Relu"},
     {"relu6", "", [](Body& l, const std::string& x) { return clipped(l, x, 0, 6); }},
     {"selu", "", selu},
     {"sigmoid", "Sigmoid"},
     {"silu", "", swish},
+    {"soft_shrink", "", [](Body& l, const std::string& x) { return shrunk(l, x, 0.5); }},
     {"softmax", "", softmax},
     {"softplus", "Softplus"},
     {"softsign", "Softsign"},
+    {"sparse_plus", "", sparse_plus},
+    {"sparse_sigmoid", "",
+     [](Body& l, const std::string& x) {
+       return clipped(l, l("Add", {scaled(l, x, 0.5), l.number(0.5)}), 0, 1);
+     }},
+    {"squareplus", "", squareplus},
     {"swish", "", swish},
     {"tanh", "Tanh"},
+    {"tanh_shrink", "",
+     [](Body& l, const std::string& x) {
+       return l("Sub", {x, l("Tanh", {x})});
+     }},
 };
 
 const Activation* find_activation(std::string_view name) {

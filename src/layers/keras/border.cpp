@@ -90,7 +90,7 @@ Layer zero_padding(std::string_view name, int spatial) {
 Layer cropping(std::string_view name, int spatial) {
   return {.name = name,
           .summary = "The spatial axes without their ends.",
-          .arguments = {{"cropping", Role::pads, Integers{spatial == 1 ? 1 : 0}}, data_format()},
+          .arguments = {{"cropping", Role::pads, Integers{spatial == 2 ? 0 : 1}}, data_format()},
           .spatial = spatial,
           .require = require_cropping,
           .build = crop};
