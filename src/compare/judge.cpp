@@ -9,7 +9,6 @@
 #include "compare/drawn.h"
 #include "compare/explain.h"
 #include "compare/fused.h"
-#include "semantics/sufficiency.h"
 
 namespace assay {
 namespace {
@@ -126,13 +125,11 @@ Result<std::vector<Judgement>> judge(const Evaluator& evaluator, const std::vect
   options.impose = true;
   options.only = only;
   bool plain = false;
-  const Sufficiency equal = [&](const Evaluated& evaluated) {
+  options.suffices = [&](const Evaluated& evaluated) {
     plain = is_as_recorded(evaluated, recorded);
     return plain;
   };
-  const SufficiencyScope asked(&equal);
   options.observe = [&](const Evaluated& evaluated) {
-    const SufficiencyScope nobody(nullptr);  // who reads the node again wants its bounds
     const Basis basis = take_basis();
     for (std::size_t i = 0; i < evaluated.outputs.size(); ++i) {
       const std::string name = evaluated.name(i);

@@ -44,6 +44,9 @@ void by_runs(std::int64_t count, double* __restrict errors, const Plain& plain,
   for (; i < count; ++i) errors[i] = whole(i).error;
 }
 
+// Without a branch, which a loop over vectors has no place for.
+bool both_hold(bool a, bool b) { return (static_cast<int>(a) & static_cast<int>(b)) != 0; }
+
 bool is_finite(double x) { return std::fabs(x) <= kLargestDouble; }
 
 // Of a sum or product of float32 that double holds without rounding where `exact` says so.
@@ -59,12 +62,13 @@ void arithmetic_margins(Operation function, const Operands& of, double* errors, 
   }
   const Scale scale(format, function);
   by_runs(
-      of.count, errors, [&](std::int64_t i) { return is_finite(of.a[i]) & is_finite(of.b[i]); },
+      of.count, errors,
+      [&](std::int64_t i) { return both_hold(is_finite(of.a[i]), is_finite(of.b[i])); },
       [&](std::int64_t i) {
         const double value = of.values[i];
         const double nearest = static_cast<double>(static_cast<float>(value));
         const double error = scale.settled(std::fabs(value), 0);
-        return (nearest == value) & exact(i) ? 0 : error;
+        return both_hold(nearest == value, exact(i)) ? 0 : error;
       },
       whole);
 }
@@ -101,7 +105,8 @@ void product_margins(const Operands& of, double* errors) {
 void sigmoid_margins(const Operands& of, double* errors) {
   const Scale scale(rounding(), Operation::sigmoid);
   by_runs(
-      of.count, errors, [&](std::int64_t i) { return (std::fabs(of.a[i]) < 700) & (of.a[i] != 0); },
+      of.count, errors,
+      [&](std::int64_t i) { return both_hold(std::fabs(of.a[i]) < 700, of.a[i] != 0); },
       [&](std::int64_t i) {
         const double value = of.values[i];
         const double off = std::max(value * 0x1p-49, 4 * kSmallestDouble);

@@ -44,6 +44,9 @@ struct EvaluateOptions {
   // If given, by position in the model's graph: a node that is not among them is not evaluated; its
   // outputs are recorded ones, or unknown.
   const std::vector<bool>* only = nullptr;
+  // Asked about the plain results of a node on exact inputs before its bounded reading: where they
+  // suffice, they are its results.
+  std::function<bool(const Evaluated&)> suffices{};
   // May put others in the place of a node's outputs, after they have been observed.
   std::function<void(const Evaluated&, std::span<Value> outputs)> replace{};
 };

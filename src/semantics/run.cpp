@@ -7,7 +7,6 @@
 #include "patterns/recorded.h"
 #include "semantics/composed_cache.h"
 #include "semantics/plan_composed.h"
-#include "semantics/sufficiency.h"
 
 namespace assay {
 namespace {
@@ -69,26 +68,11 @@ void learn(const PlannedNode& node, NodeMemory& memory, std::span<const Value> i
 // Whether plain results may do. Those of long sums hardly ever do: nearly everybody adds up in
 // another order.
 bool may_be_plain(const PlannedNode& node, const Call& call) {
-  return sufficiency() && call.reading == Reading::bounded && node.subgraphs.empty() &&
+  return call.reading == Reading::bounded && node.subgraphs.empty() &&
          node.found.entry->meaning.pattern != Pattern::contraction &&
          std::all_of(call.inputs.begin(), call.inputs.end(), [](const Value& input) {
            return !input.present() || (input.is_tensor() && input.exact());
          });
-}
-
-// Whether the call is answered with plain results.
-bool plain_suffices(const PlannedNode& node, const std::string& path, const std::string& steps,
-                    Call& call) {
-  if (!may_be_plain(node, call)) return false;
-  const Sufficiency& asked = *sufficiency();
-  const SufficiencyScope nobody(nullptr);  // who is asked may evaluate on its own
-  call.reading = Reading::value;
-  node.found.entry->meaning.evaluate(call);
-  call.reading = Reading::bounded;
-  if (asked({node, path, steps, call.inputs, call.outputs, call.unknown})) return true;
-  call.outputs.assign(call.outputs.size(), Value());
-  call.unknown = false;
-  return false;
 }
 
 }  // namespace
@@ -295,6 +279,19 @@ std::vector<Value> Run::run_entry(const PlannedNode& node, std::span<const Value
   return outputs;
 }
 
+// Whether the call is answered with plain results.
+bool Run::plain_suffices(const PlannedNode& node, Call& call) const {
+  if (silent_ > 0 || !options_.suffices || !may_be_plain(node, call)) return false;
+  call.reading = Reading::value;
+  node.found.entry->meaning.evaluate(call);
+  call.reading = Reading::bounded;
+  if (options_.suffices({node, path_, steps_, call.inputs, call.outputs, call.unknown}))
+    return true;
+  call.outputs.assign(call.outputs.size(), Value());
+  call.unknown = false;
+  return false;
+}
+
 std::vector<Value> Run::perform(const PlannedNode& node, NodeMemory& memory,
                                 std::span<const Value> inputs, bool* unknown) {
   const Meaning& meaning = node.found.entry->meaning;
@@ -307,7 +304,7 @@ std::vector<Value> Run::perform(const PlannedNode& node, NodeMemory& memory,
   call.outputs.resize(node.node.outputs.size());
   const bool stepwise = meaning.pattern == Pattern::prefix && options_.impose;
   const RecordedScope steps(stepwise ? find_recorded(node) : std::vector<const Tensor*>());
-  if (silent_ > 0 || !plain_suffices(node, path_, steps_, call)) meaning.evaluate(call);
+  if (!plain_suffices(node, call)) meaning.evaluate(call);
   memory.types = std::move(call.types);
   *unknown = call.unknown;
   return std::move(call.outputs);

@@ -57,6 +57,7 @@ class Run : public GraphEvaluator {
                                bool* unknown);
   std::vector<Value> perform(const PlannedNode& node, NodeMemory& memory,
                              std::span<const Value> inputs, bool* unknown);
+  bool plain_suffices(const PlannedNode& node, Call& call) const;
   std::vector<Value> run_composed(const PlannedNode& node, NodeMemory& memory,
                                   std::span<const Value> inputs);
   std::vector<Value> run_silently(const Plan& plan, RunMemory& memory,

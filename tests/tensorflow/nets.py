@@ -157,6 +157,51 @@ def recurrent(f: Fed) -> None:
     tf.reduce_sum(out.stack()) * tf.cast(size, tf.float32)
 
 
+def lists(f: Fed) -> None:
+    """Make lists of tensors, write into them, take them apart."""
+    raw = tf.raw_ops
+    shape, steps = tf.constant([2]), f.real(4, 2)
+    given = raw.TensorListFromTensor(tensor=steps, element_shape=shape)
+    second = raw.TensorListGetItem(
+        input_handle=given, index=1, element_shape=shape, element_dtype=tf.float32
+    )
+    some = raw.TensorListGather(
+        input_handle=given, indices=[3, 0], element_shape=shape, element_dtype=tf.float32
+    )
+    made = raw.TensorListReserve(element_shape=shape, num_elements=2, element_dtype=tf.float32)
+    for i in range(2):
+        made = raw.TensorListSetItem(input_handle=made, index=i, item=second * (i + 2.0))
+    raw.TensorListStack(input_handle=made, element_shape=shape, element_dtype=tf.float32)
+    pushed = raw.EmptyTensorList(element_shape=shape, max_num_elements=-1, element_dtype=tf.float32)
+    for i in range(2):
+        pushed = raw.TensorListPushBack(input_handle=pushed, tensor=some[i])
+    left, last = raw.TensorListPopBack(
+        input_handle=pushed, element_shape=shape, element_dtype=tf.float32
+    )
+    count = raw.TensorListLength(input_handle=left)
+    last * tf.cast(count, tf.float32)
+
+
+def functional(f: Fed) -> None:
+    """Branches and loops with functions, as TensorFlow 2 writes them."""
+    x, n = f.real(3), f(4, np.int32)
+    vector, number = tf.TensorSpec([3], tf.float32), tf.TensorSpec([], tf.int32)
+
+    def function(body: Any, *types: Any) -> Any:
+        return tf.function(body, autograph=False).get_concrete_function(*types)
+
+    twice = function(lambda x: x * 2.0, vector)
+    ones = function(lambda x: tf.ones([3]), vector)
+    for holds in [True, False]:
+        condition = f(holds, np.bool_)
+        tf.raw_ops.StatelessIf(
+            cond=condition, input=[x], Tout=[tf.float32], then_branch=twice, else_branch=ones
+        )
+    goes_on = function(lambda i, n, x: i < n, number, number, vector)
+    body = function(lambda i, n, x: (i + 1, n, tf.tanh(x) + 0.5), number, number, vector)
+    tf.raw_ops.StatelessWhile(input=[0, n, x], cond=goes_on, body=body)
+
+
 NETS = {
     "optimizers": optimizers(False),
     "resource_optimizers": optimizers(True),
@@ -169,4 +214,6 @@ NETS = {
     "branches": branches,
     "loops": loops,
     "recurrent": recurrent,
+    "lists": lists,
+    "functional": functional,
 }

@@ -56,11 +56,11 @@ std::string resized(Body& l, const std::string& x, std::string_view interpolatio
   const std::string mode = interpolation == "bilinear"  ? "linear"
                            : interpolation == "bicubic" ? "cubic"
                                                         : "nearest";
+  const bool wide = mode != "nearest" && flag(l.site, "antialias");
   return l("Resize", {x, "", "", l.b.integers(target(l))},
            {attribute("axes", spatial_axes(l.site)), attribute("mode", mode),
             attribute("nearest_mode", "round_prefer_ceil"), attribute("cubic_coeff_a", -0.5),
-            attribute("exclude_outside", mode == "nearest" ? 0 : 1),
-            attribute("antialias", mode == "nearest" ? 0 : l.site.integer("antialias"))});
+            attribute("exclude_outside", mode == "cubic" || wide), attribute("antialias", wide)});
 }
 
 std::string resizing(Body& l) {
