@@ -46,6 +46,8 @@ NETS = [
     "branches",
     "loops",
     "recurrent",
+    "lists",
+    "functional",
 ]
 # TensorFlow of today refuses to build these; each is another name of one that it builds.
 GONE = {"TopK", "BatchMatMul", "RefIdentity"}
