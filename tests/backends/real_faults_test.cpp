@@ -71,9 +71,9 @@ Answer run_under(Attack attack, Worker& worker, const Job& job) {
     if (attack == Attack::segfault) kill(id, SIGSEGV);
     if (attack == Attack::segfault || attack == Attack::pause) kill(id, SIGCONT);
   });
-  Answer answer = run_row(
-      worker, job,
-      {attack == Attack::stop ? 0.1 : 60, attack == Attack::memory ? std::int64_t{1} << 20 : 0});
+  // A worker that has run anything has taken more than a byte.
+  const WorkerLimits limits{attack == Attack::stop ? 0.1 : 60, attack == Attack::memory ? 1 : 0};
+  Answer answer = run_row(worker, job, limits);
   attacker.join();
   return answer;
 }
