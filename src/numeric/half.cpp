@@ -8,6 +8,7 @@
 
 #include "graph/origin.h"
 #include "numeric/search.h"
+#include "numeric/shown_name.h"
 #include "semantics/evaluator.h"
 #include "tensor/float_format.h"
 
@@ -79,11 +80,6 @@ double flush_limit(ElementType type) {
   return std::ldexp(1.0, format.min_exponent - format.precision);
 }
 
-std::string shown_name(const PlannedNode& node, const std::string& name) {
-  const std::string* origin = find_property(node.node.metadata, kOriginNode);
-  return origin ? *origin : name;
-}
-
 void add_flushed_constants(const Model& model, ElementType type, HalfResult& result) {
   const auto add = [&](const std::string& name, const char* op, const Tensor& tensor) {
     if (tensor.type() != ElementType::f32) return;
@@ -115,7 +111,7 @@ void add_flushed_ranges(const Model& model, const Roots& roots, const HalfOption
       const Interval all = hull_of(output);
       const double size = std::max(std::fabs(all.low), std::fabs(all.high));
       if (!all.has_number() || size > flush_limit(options.type) || size == 0) continue;
-      result.flush.push_back({shown_name(seen.node, seen.name()), origin_op(seen.node.node),
+      result.flush.push_back({shown_name(seen.node.node, seen.name()), origin_op(seen.node.node),
                               fmt::format("every result lies in {}", to_text(all))});
     }
   };
@@ -145,7 +141,7 @@ Result<RunTrace> trace(const Model& model, std::span<const Value> inputs, std::u
   options.seed = seed;
   options.observe = [&](const Evaluated& seen) {
     if (!seen.node.subgraphs.empty()) return;  // the nodes in there are seen, too
-    const std::string name = shown_name(seen.node, seen.layer());
+    const std::string name = shown_name(seen.node.node, seen.layer());
     const bool fine = std::all_of(seen.inputs.begin(), seen.inputs.end(), all_finite);
     for (const Value& value : seen.outputs) {
       if (!value.is_tensor() || !is_real(value.type())) continue;

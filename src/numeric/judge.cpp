@@ -3,18 +3,16 @@
 #include <algorithm>
 #include <set>
 
-#include "graph/origin.h"
 #include "numeric/checks/check.h"
 #include "numeric/checks/node_checks.h"
 #include "numeric/range_path.h"
+#include "numeric/shown_name.h"
 
 namespace assay {
 namespace {
 
-// The path and the name that a person knows the node by.
-std::string shown_name(const std::string& path, const PlannedNode& node) {
-  const std::string* origin = find_property(node.node.metadata, kOriginNode);
-  return origin ? *origin : path + node.label;
+std::string name_of(const std::string& path, const PlannedNode& node) {
+  return shown_name(node.node, path + node.label);
 }
 
 // The worst that the functions of a node's body can meet; `checked` tells whether a check is about
@@ -81,7 +79,7 @@ void note_ranges(const Analyzed& seen, Assessment& result) {
 class Judge {
  public:
   void operator()(const Analyzed& seen) {
-    const std::string name = shown_name(seen.path, seen.node);
+    const std::string name = name_of(seen.path, seen.node);
     if (seen.unknown && unknown_.insert(name).second)
       result.unknown.emplace_back(name, seen.reason);
     Found found = examine(seen);
@@ -173,13 +171,13 @@ bool Assessor::proves(const std::string& name, const std::map<std::string, Abstr
   auto needed = needed_.find(name);
   if (needed == needed_.end()) {
     const auto is_named = [&](const std::string& path, const PlannedNode& node) {
-      return shown_name(path, node) == name;
+      return name_of(path, node) == name;
     };
     needed = needed_.emplace(name, analysis_.needed_for(is_named)).first;
   }
   Judge judge;
   observe_ = [&](const Analyzed& seen) {
-    if (shown_name(seen.path, seen.node) == name) judge(seen);
+    if (name_of(seen.path, seen.node) == name) judge(seen);
   };
   analysis_.inputs = values;
   analysis_.run(&needed->second);

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "graph/origin.h"
+#include "numeric/shown_name.h"
 #include "ops/operator.h"
 
 namespace assay {
@@ -24,11 +24,6 @@ bool varies(const Abstract& value) {
 
 bool moves(const PlannedNode& node) {
   return node.found.entry && node.found.entry->meaning.pattern == Pattern::move;
-}
-
-std::string shown_name(const PlannedNode& node, const std::string& value) {
-  const std::string* origin = find_property(node.node.metadata, kOriginNode);
-  return origin ? *origin : value;
 }
 
 }  // namespace
@@ -78,7 +73,7 @@ std::vector<LintStep> RangePaths::to(const PlannedNode& node, const std::string&
       break;
     }
     const Made& made = found->second;
-    const std::string name = shown_name(*made.node, next.value);
+    const std::string name = shown_name(made.node->node, next.value);
     // What only moves elements says nothing of their range. A framework's operation may stand as
     // several nodes; its last value is its result.
     if (!moves(*made.node) && (steps.empty() || steps.back().name != name))

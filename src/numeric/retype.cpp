@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "graph/names.h"
-#include "graph/origin.h"
+#include "numeric/shown_name.h"
 #include "ops/catalogue.h"
 #include "semantics/infer_types.h"
 #include "semantics/plan.h"
@@ -75,8 +75,8 @@ class Retyper {
     graph.value_info.clear();
     const std::vector<Node> nodes = std::exchange(graph.nodes, {});
     for (std::size_t i = 0; i < nodes.size(); ++i) {
-      const std::string* origin = find_property(nodes[i].metadata, kOriginNode);
-      add(nodes[i], origin ? *origin : place.path + operation_name(nodes[i], i), i, place);
+      const std::string name = shown_name(nodes[i], place.path + operation_name(nodes[i], i));
+      add(nodes[i], name, i, place);
     }
   }
 
@@ -222,8 +222,7 @@ class Retyper {
 }  // namespace
 
 std::string operation_name(const Node& node, std::size_t position) {
-  const std::string* origin = find_property(node.metadata, kOriginNode);
-  return origin ? *origin : printable(display_name(node, position));
+  return shown_name(node, printable(display_name(node, position)));
 }
 
 Retyped retyped(const Model& model, ElementType to, const std::set<std::string>& keep) {

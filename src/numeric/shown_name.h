@@ -1,0 +1,16 @@
+// The name that a person knows a node by: that of its origin, else its own.
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "graph/origin.h"
+
+namespace assay {
+
+inline std::string shown_name(const Node& node, std::string own) {
+  const std::string* origin = find_property(node.metadata, kOriginNode);
+  return origin ? *origin : std::move(own);
+}
+
+}  // namespace assay
