@@ -197,7 +197,7 @@ class Retyper {
       result_.casts[p->path + label].push_back(reader);
       return p->path + label;
     }
-    const std::string alias = place.path + label;
+    std::string alias = place.path + label;
     Node cast;
     cast.op = "Cast";
     cast.version = find_operator("", "Cast", newest_opsets().at("")).schema->since_version;

@@ -2,15 +2,14 @@
 #pragma once
 
 #include <string>
-#include <utility>
 
 #include "graph/origin.h"
 
 namespace assay {
 
-inline std::string shown_name(const Node& node, std::string own) {
+inline std::string shown_name(const Node& node, const std::string& own) {
   const std::string* origin = find_property(node.metadata, kOriginNode);
-  return origin ? *origin : std::move(own);
+  return origin ? *origin : own;
 }
 
 }  // namespace assay
