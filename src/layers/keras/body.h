@@ -69,6 +69,8 @@ void reading(Builder& b) {
   b.output(0, Build(body));
 }
 
+// eˣ over its sum along all of the axes.
+std::string softmax(Body& l, const std::string& x, const Integers& axes);
 // A function of Keras' list, by name; "" and "linear" leave the value.
 std::string activate(Body& l, const std::string& value, std::string_view name);
 bool is_activation(std::string_view name);

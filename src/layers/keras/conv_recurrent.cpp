@@ -111,7 +111,7 @@ Layer conv_lstm(std::string_view name, int spatial) {
                         sizes("dilation_rate", {1}),
                         data_format(),
                         activation("tanh"),
-                        choice("recurrent_activation", "hard_sigmoid"),
+                        {"recurrent_activation", Role::choice, "sigmoid", false, "hard_sigmoid"},
                         use_bias(),
                         flag_argument("return_sequences", false),
                         flag_argument("return_state", false),
