@@ -35,6 +35,13 @@ std::string Body::weight(std::string_view name) {
   return "";
 }
 
+void Body::give(std::size_t i, const std::string& value) {
+  if (more)
+    more->push_back(value);
+  else
+    b.output(i, value);
+}
+
 ElementType Body::type() const { return site.element(layer.indices && site.has_input(1) ? 1 : 0); }
 
 std::int64_t Body::rank() const { return *site.rank(0); }

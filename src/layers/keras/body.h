@@ -42,6 +42,11 @@ class Body {
   std::string biased(const std::string& value);  // plus the weight "bias", along the channels
   std::string activated(const std::string& value, std::string_view argument = "activation");
 
+  // What the layer gives beside its first output: to the node, or to `more` of the layer around it.
+  bool gives(std::size_t i) const { return more || site.has_output(i); }
+  void give(std::size_t i, const std::string& value);
+  Names* more = nullptr;
+
  private:
   Names inputs_;
   Weights weights_;

@@ -183,6 +183,23 @@ const Layer* find_layer(std::string_view name) {
   return place == table().places.end() ? nullptr : &table().layers[place->second];
 }
 
+static bool asks_for(const Node& node, std::string_view argument) {
+  const AttributeValue* value = node.find(argument);
+  const auto* flag = value ? std::get_if<std::int64_t>(value) : nullptr;
+  return flag && *flag != 0;
+}
+
+std::size_t outputs_of(const Node& node) {
+  const Layer* layer = find_layer(node.op);
+  if (!layer) return 1;
+  if (asks_for(node, "return_state") || asks_for(node, "return_attention_scores"))
+    return static_cast<std::size_t>(layer->outputs);
+  const AttributeValue* value = node.find("layer");
+  const auto* inside = value ? std::get_if<std::shared_ptr<const Graph>>(value) : nullptr;
+  if (layer->outputs == 1 || !inside || (*inside)->nodes.empty()) return 1;
+  return 2 * outputs_of((*inside)->nodes.front()) - 1;  // the states of both directions
+}
+
 void use_layers() {
   [[maybe_unused]] static const bool kAdded = (add_domain(kDomain, find_entry), true);
 }
