@@ -33,6 +33,7 @@ struct NodeMemory {
   bool lasting = false;                  // it will be kept, and so is worth more to fill
   bool proven = false;                   // it is as the standard's table demands
   std::vector<ValueType> types;          // of the outputs
+  std::shared_ptr<void> kept;            // what the meaning itself remembers
   std::shared_ptr<const Plan> composed;  // of an operator that is a graph of others
   std::unique_ptr<RunMemory> inner;      // of the composed plan
 };

@@ -24,6 +24,8 @@ _MANNER = "keras."
 _LISTS = ("target_shape", "dims", "shared_axes", "output_shape", "bin_boundaries", "vocabulary")
 # Those that Keras has not: they say how a node is laid out.
 _OURS = ("cells", "masked")
+# Those that decide the first weights alone, which the model gives; scipy would have to make them.
+_OF_WEIGHTS = ("window",)
 # Of each spatial axis the numbers before and after it.
 _ENDS = ("padding", "cropping")
 
@@ -47,7 +49,8 @@ def arguments(node, cls, inner):
 
     `inner` makes a layer of a node inside this one.
     """
-    known, made, called = parameters(cls), {}, {}
+    known, called = parameters(cls), {}
+    made = {name: None for name in _OF_WEIGHTS if name in known}
     for given, value in node.attributes.items():
         if given in _OURS:
             continue
