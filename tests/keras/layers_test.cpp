@@ -118,6 +118,7 @@ TEST(KerasLayers, AreAllRecordedButForThoseThatTensorFlow24HasNotAsLayers) {
                                              "Discretization",
                                              "GroupQueryAttention",
                                              "IntegerLookup",
+                                             "MelSpectrogram",
                                              "Normalization",
                                              "Resizing",
                                              "ReversibleEmbedding",

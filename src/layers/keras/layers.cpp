@@ -197,7 +197,10 @@ std::size_t outputs_of(const Node& node) {
   const AttributeValue* value = node.find("layer");
   const auto* inside = value ? std::get_if<std::shared_ptr<const Graph>>(value) : nullptr;
   if (layer->outputs == 1 || !inside || (*inside)->nodes.empty()) return 1;
-  return 2 * outputs_of((*inside)->nodes.front()) - 1;  // the states of both directions
+  const AttributeValue* merged = node.find("merge_mode");
+  const auto* mode = merged ? std::get_if<std::string>(merged) : nullptr;
+  const bool apart = mode && *mode == "none";
+  return 2 * outputs_of((*inside)->nodes.front()) - (apart ? 0 : 1);  // of both directions
 }
 
 void use_layers() {

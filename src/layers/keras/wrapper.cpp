@@ -194,7 +194,7 @@ Weights both_weights(const Site& site) {
 }
 
 void require_both(Check& c) {
-  c.one_of("merge_mode", {"concat", "sum", "ave", "mul"});
+  c.one_of("merge_mode", {"concat", "sum", "ave", "mul", "none"});
   for (bool backward : {false, true}) {
     const Direction one(c.site, backward);
     if (!c.argument(one.recurs(), "layer", "a recurrent layer", one.site().node().op)) return;
@@ -224,10 +224,12 @@ std::string in_direction(Body& l, bool backward, Names& states) {
 std::string bidirectional(Body& l) {
   Names states;
   const std::string there = in_direction(l, false, states), back = in_direction(l, true, states);
+  const std::string& mode = l.site.text("merge_mode");
+  if (mode == "none") states.insert(states.begin(), back);
   for (std::size_t i = 0; i < states.size(); ++i) {
     if (l.gives(i + 1)) l.give(i + 1, states[i]);
   }
-  const std::string& mode = l.site.text("merge_mode");
+  if (mode == "none") return there;
   if (mode == "sum") return l("Add", {there, back});
   if (mode == "mul") return l("Mul", {there, back});
   if (mode == "ave") return l("Mean", {there, back});
@@ -246,7 +248,7 @@ std::vector<Layer> wrapper_layers() {
            .weights = both_weights,
            .require = require_both,
            .build = bidirectional,
-           .outputs = 5,
+           .outputs = 6,
            .masks = Masks::use},
           {.name = "TimeDistributed",
            .summary = "A layer on each step of a sequence.",
