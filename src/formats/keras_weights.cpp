@@ -306,8 +306,8 @@ std::vector<std::string> weight_names(const Node& node, int version, std::size_t
   const Weights known = expected_weights(node, version);
   std::vector<std::string> names;
   for (std::size_t i = 0; i < count; ++i) {
-    std::string name = node.name + "/";
-    name += i < known.size() ? known[i].name : fmt::format("weight{}", i);
+    std::string name = i < known.size() ? fmt::format("{}/{}", node.name, known[i].name)
+                                        : fmt::format("{}/weight{}", node.name, i);
     // Both directions of a Bidirectional have a kernel.
     if (std::ranges::find(names, name) != names.end()) name += fmt::format("{}", i);
     names.push_back(std::move(name));

@@ -120,7 +120,7 @@ Integers spatial(const Site& site, std::string_view argument) {
 }
 
 Integers borders(const Site& site, std::string_view argument) {
-  const Integers given = spatial(site, argument);
+  Integers given = spatial(site, argument);
   const auto axes = static_cast<std::size_t>(layer_of(site).spatial);
   if (given.size() == 2 * axes && site.integers(argument).size() != 1) return given;
   Integers both;
