@@ -73,12 +73,12 @@ bool found_something(const Comparison& comparison) {
 }  // namespace
 
 Result<ExitCode> compare_backends(const CompareRequest& request, const Subject& subject,
-                                  Report& report) {
+                                  OpeningBackends opening, Report& report) {
   const Clock::time_point start = Clock::now();
   const Result<std::optional<ReleaseRange>> range = read_range(request);
   if (!range) return range.error();
   const BackendOptions how = backend_options(report.common(), request.worker_timeout);
-  Result<std::vector<std::unique_ptr<Backend>>> backends = open_listed(request.backends, how);
+  Result<std::vector<std::unique_ptr<Backend>>> backends = opening.finish();
   if (!backends) return backends.error();
   ProgressLine line("compare");
   std::size_t step = 0;
