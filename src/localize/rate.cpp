@@ -4,28 +4,38 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <span>
 
 namespace assay {
 namespace {
 
 constexpr double kEpsilon = 1e-7;
 
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+template <class T>
+double mean_difference(std::span<const T> first, std::span<const T> second) {
+  double sum = 0;
+  for (std::size_t i = 0; i < first.size(); ++i) {
+    if (first[i] == second[i] || (std::isnan(first[i]) && std::isnan(second[i]))) continue;
+    const double difference = std::abs(static_cast<double>(first[i]) - second[i]);
+    sum += std::isnan(difference) ? kInfinity : difference;
+  }
+  return first.empty() ? 0 : sum / static_cast<double>(first.size());
+}
+
 // Infinity where types or shapes differ, or only one of two elements is a number.
 double mean_difference(const Value& a, const Value& b) {
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
   if (!a.is_tensor() || !b.is_tensor()) return 0;
   if (a.type() != b.type() || a.shape() != b.shape()) return kInfinity;
   if (!has_numbers(a.type())) {
     return identical(a.tensor(), b.tensor()) ? 0 : kInfinity;
   }
-  const std::vector<double> first = a.tensor().reals(), second = b.tensor().reals();
-  double sum = 0;
-  for (std::size_t i = 0; i < first.size(); ++i) {
-    if (first[i] == second[i] || (std::isnan(first[i]) && std::isnan(second[i]))) continue;
-    const double difference = std::abs(first[i] - second[i]);
-    sum += std::isnan(difference) ? kInfinity : difference;
+  if (a.type() == ElementType::f32) {
+    return mean_difference(a.tensor().data<float>(), b.tensor().data<float>());
   }
-  return first.empty() ? 0 : sum / static_cast<double>(first.size());
+  const std::vector<double> first = a.tensor().reals(), second = b.tensor().reals();
+  return mean_difference(std::span(first), std::span(second));
 }
 
 void highlight(std::vector<LayerRate>& layers) {
