@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include "base/parallel.h"
+#include "base/serial.h"
 #include "compare/change.h"
 #include "compare/labels.h"
 #include "compare/look.h"
@@ -121,6 +123,7 @@ struct Watched {
   const Subject& subject;
   const Evaluator& evaluator;
   std::uint64_t seed;
+  bool busy;  // the backends keep all processors at work
 };
 
 // The inner values that a backend has shown, each by the bound of its node.
@@ -148,6 +151,7 @@ void run_all(const Watched& watched, std::vector<std::unique_ptr<Backend>>& back
   const Subject& subject = watched.subject;
   for (std::size_t i = 0; i < backends.size(); ++i) {
     runs[i].done = std::async(std::launch::async, [&, looks, i] {
+      const SerialScope scope(watched.busy);
       BackendRecord& record = comparison.backends[i];
       run_plain(subject, *backends[i], record, runs[i].findings);
       if (subject.pieces.size() > 1 || !record.alive || looks.get().empty()) return;
@@ -159,16 +163,17 @@ void run_all(const Watched& watched, std::vector<std::unique_ptr<Backend>>& back
 }
 
 // What rounding by any of the backends does to the outputs, piece by piece.
-Result<void> allow_rounding(const Subject& subject, const Evaluator& evaluator,
-                            const Arithmetic& together, const ComparisonOptions& options,
-                            LookPlan& plan, Comparison& comparison) {
+Result<void> allow_rounding(const Watched& watched, const Arithmetic& together,
+                            const ComparisonOptions& options, LookPlan& plan,
+                            Comparison& comparison) {
+  const Subject& subject = watched.subject;
   for (std::size_t i = 0; i < subject.pieces.size(); ++i) {
     options.progress(fmt::format("what rounding allows, {} of {}", i + 1, subject.pieces.size()));
     const ArithmeticScope scope(&together);
     SpreadObserver observer;
     if (i == 0) observer.exact = [&](const Evaluated& one) { plan.observe(one); };
     Result<std::vector<Spread>> spread =
-        rounding_spread(evaluator, subject.pieces[i], options.seed, observer);
+        rounding_spread(watched.evaluator, subject.pieces[i], options.seed, observer);
     if (!spread) return spread.error();
     comparison.spreads.push_back(*std::move(spread));
     apply(subject.criteria, subject.model->graph, comparison.spreads.back());
@@ -355,12 +360,13 @@ Result<Comparison> compare(const Subject& subject, std::vector<std::unique_ptr<B
   const Graph& graph = subject.model->graph;
   Result<std::unique_ptr<Evaluator>> evaluator = Evaluator::make(subject.model);
   if (!evaluator) return evaluator.error();
-  const Watched watched{subject, **evaluator, options.seed};
+  const bool busy = backends.size() >= static_cast<std::size_t>(thread_count());
+  const Watched watched{subject, **evaluator, options.seed, busy};
   std::vector<BackendRun> runs(backends.size());
   LookPlan plan(graph, backends.size());  // gone before those who wait for it
   run_all(watched, backends, plan.get(), comparison, runs);
   const Result<void> allowed =
-      allow_rounding(subject, **evaluator, joined_profile(backends), options, plan, comparison);
+      allow_rounding(watched, joined_profile(backends), options, plan, comparison);
   if (!allowed) return allowed.error();
   if (Result<void> right = check_labels(subject.labels, subject.criteria, comparison.spreads);
       !right) {

@@ -6,6 +6,8 @@
 #include <map>
 #include <span>
 
+#include "base/parallel.h"
+
 namespace assay {
 namespace {
 
@@ -16,10 +18,17 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 template <class T>
 double mean_difference(std::span<const T> first, std::span<const T> second) {
   double sum = 0;
-  for (std::size_t i = 0; i < first.size(); ++i) {
-    if (first[i] == second[i] || (std::isnan(first[i]) && std::isnan(second[i]))) continue;
+  const auto apart = [&](std::size_t i) {
     const double difference = std::abs(static_cast<double>(first[i]) - second[i]);
-    sum += std::isnan(difference) ? kInfinity : difference;
+    return first[i] == second[i] ? 0 : difference;
+  };
+  for (std::size_t i = 0; i < first.size(); ++i) sum += apart(i);
+  if (std::isnan(sum)) {  // seldom, and the loop without branches is the faster one
+    sum = 0;
+    for (std::size_t i = 0; i < first.size(); ++i) {
+      if (std::isnan(first[i]) && std::isnan(second[i])) continue;
+      sum += std::isnan(apart(i)) ? kInfinity : apart(i);
+    }
   }
   return first.empty() ? 0 : sum / static_cast<double>(first.size());
 }
@@ -53,10 +62,21 @@ void highlight(std::vector<LayerRate>& layers) {
 void Deltas::add(const NamedValues& a, const NamedValues& b) {
   std::map<std::string_view, const Value*> second;
   for (const auto& [name, value] : b) second.emplace(name, &value);
+  struct Pair {
+    const Value *first, *second;
+    double* delta;
+  };
+  std::vector<Pair> pairs;
   for (const auto& [name, value] : a) {
     const auto other = second.find(name);
-    if (other != second.end()) deltas_[name] = mean_difference(value, *other->second);
+    if (other != second.end()) pairs.push_back({&value, other->second, &deltas_[name]});
   }
+  parallel_for(
+      static_cast<std::int64_t>(pairs.size()), 1, [&](std::int64_t begin, std::int64_t end) {
+        for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
+          *pairs[i].delta = mean_difference(*pairs[i].first, *pairs[i].second);
+        }
+      });
 }
 
 std::vector<LayerRate> rate_map(const Graph& graph, const Deltas& deltas) {
