@@ -266,13 +266,14 @@ std::optional<Answer> look_at(const Watched& watched, const Look& look, Backend&
                               Comparison& comparison, BackendRecord& record,
                               std::optional<Answer> ahead) {
   const std::size_t piece = comparison.piece;
+  const bool judged = ahead.has_value();
   Answer answer = ahead ? *std::move(ahead) : backend.run(make_look(watched.subject, piece, look));
   if (!answer.ok()) {
     record.looked_into = false;
     comparison.findings.push_back(refusal(record, answer));
     return std::nullopt;
   }
-  if (!ahead) judge_look(watched, piece, look, answer, backend, record);
+  if (!judged) judge_look(watched, piece, look, answer, backend, record);
   return answer;
 }
 

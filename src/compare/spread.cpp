@@ -30,7 +30,7 @@ double unit_of(std::uint64_t seed) {
 }
 
 // A framework has tensors where the standard has optional ones.
-Value plain(Value value) {
+Value plain(const Value& value) {
   const bool wrapped = value.kind() == Value::Kind::optional && value.elements().size() == 1;
   return wrapped ? Value(value.elements().front()) : value;
 }
@@ -307,12 +307,12 @@ Result<std::vector<Spread>> rounding_spread(const Evaluator& evaluator,
   EvaluateOptions options;
   options.seed = seed;
   options.observe = observer.exact;
-  Result<std::vector<Value>> exact = evaluator.run(inputs, options);
+  const Result<std::vector<Value>> exact = evaluator.run(inputs, options);
   if (!exact) return exact.error();
   std::vector<Spread> spreads;
-  for (Value& given : *exact) {
+  for (const Value& given : *exact) {
     Spread spread;
-    Value value = plain(std::move(given));
+    Value value = plain(given);
     if (has_reals(value)) {
       spread.allowance.assign(static_cast<std::size_t>(value.tensor().size()), 0);
     }
