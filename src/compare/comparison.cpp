@@ -62,6 +62,7 @@ void run_plain(const Subject& subject, Backend& backend, BackendRecord& record,
 struct BackendRun {
   std::vector<ComparisonFinding> findings{};
   std::optional<Answer> look{};  // the first, if it is clear beforehand what to look at
+  bool judged = false;           // and it has been judged
   std::future<void> done{};
 };
 
@@ -157,7 +158,9 @@ void run_all(const Watched& watched, std::vector<std::unique_ptr<Backend>>& back
       if (subject.pieces.size() > 1 || !record.alive || looks.get().empty()) return;
       const Look& look = looks.get().front();
       runs[i].look = backends[i]->run(make_look(subject, 0, look));
-      judge_look(watched, 0, look, *runs[i].look, *backends[i], record);
+      // Of several looks each is judged by itself: they are several because memory is short.
+      runs[i].judged = looks.get().size() == 1;
+      if (runs[i].judged) judge_look(watched, 0, look, *runs[i].look, *backends[i], record);
     });
   }
 }
@@ -263,10 +266,10 @@ bool tolerated(const Subject& subject, const Comparison& comparison, const Backe
 // Asks a backend for the values of a look and judges them, unless that has been done ahead; none if
 // it does not answer.
 std::optional<Answer> look_at(const Watched& watched, const Look& look, Backend& backend,
-                              Comparison& comparison, BackendRecord& record,
-                              std::optional<Answer> ahead) {
+                              Comparison& comparison, BackendRecord& record, BackendRun& run) {
   const std::size_t piece = comparison.piece;
-  const bool judged = ahead.has_value();
+  const bool judged = std::exchange(run.judged, false);
+  std::optional<Answer> ahead = std::exchange(run.look, std::nullopt);
   Answer answer = ahead ? *std::move(ahead) : backend.run(make_look(watched.subject, piece, look));
   if (!answer.ok()) {
     record.looked_into = false;
@@ -288,8 +291,7 @@ void look_inside(const Watched& watched, const std::vector<Look>& looks,
       if (!record.alive || !record.looked_into) continue;
       options.progress(
           fmt::format("looking into {}, {} of {}", record.name, number + 1, looks.size()));
-      answers[i] = look_at(watched, looks[number], *backends[i], comparison, record,
-                           std::exchange(runs[i].look, std::nullopt));
+      answers[i] = look_at(watched, looks[number], *backends[i], comparison, record, runs[i]);
       if (!answers[i]) continue;
       shown[i] = &answers[i]->hidden;
       if (number > 0) answers[i]->values.clear();  // the same outputs again

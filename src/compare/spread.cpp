@@ -215,24 +215,28 @@ void widen(const std::vector<Value>& drawn, std::vector<Spread>& spreads) {
   }
 }
 
-// Where there are not more threads than runs, each run has its own, which beats sharing the loops
-// of one; nobody may then want to see the runs one after the other.
-std::vector<RandomRuns::Drawn> draw_all(RandomRuns& random, bool together) {
-  std::vector<RandomRuns::Drawn> all;
-  all.push_back(random.learn());
-  if (!all.back()) return all;
-  if (!random.learned()) {
-    while (all.size() < kRuns && all.back()) all.push_back(random.learn());
-    return all;
+// Runs whose reach is too large to remember are taken one after the other, since memory is short.
+// Otherwise, where there are not more threads than runs, each run has its own, which beats sharing
+// the loops of one; nobody may then want to see the runs in turn.
+Result<void> draw_all(RandomRuns& random, bool together, std::vector<Spread>& spreads) {
+  for (std::int64_t run = 0; run < kRuns && (run == 0 || !random.learned()); ++run) {
+    const RandomRuns::Drawn drawn = random.learn();
+    if (!drawn) return drawn.error();
+    widen(*drawn, spreads);
   }
-  all.resize(kRuns, Error{});
+  if (!random.learned()) return {};
+  std::vector<RandomRuns::Drawn> all(kRuns, Error{});
   const std::int64_t grain = together && thread_count() < kRuns ? 1 : kRuns;
   parallel_for(kRuns - 1, grain, [&](std::int64_t begin, std::int64_t end) {
     for (auto i = static_cast<std::size_t>(begin) + 1; i <= static_cast<std::size_t>(end); ++i) {
       all[i] = random.again(static_cast<int>(i));
     }
   });
-  return all;
+  for (std::size_t i = 1; i < all.size(); ++i) {
+    if (!all[i]) return all[i].error();
+    widen(*all[i], spreads);
+  }
+  return {};
 }
 
 // An output may at least be off by what its own node allows: a draw that is rounded to the format
@@ -329,9 +333,8 @@ Result<std::vector<Spread>> rounding_spread(const Evaluator& evaluator,
     }
   };
   random.after = observer.drawn;
-  for (const RandomRuns::Drawn& drawn : draw_all(random, !observer.drawn)) {
-    if (!drawn) return drawn.error();
-    widen(*drawn, spreads);
+  if (Result<void> drawn = draw_all(random, !observer.drawn, spreads); !drawn) {
+    return drawn.error();
   }
   for (std::size_t i = 0; i < spreads.size(); ++i) {
     if (chance.has(evaluator.model().graph.outputs[i].name)) leave_open(spreads[i]);
