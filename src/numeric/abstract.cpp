@@ -1,7 +1,6 @@
 #include "numeric/abstract.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 
@@ -51,7 +50,7 @@ std::vector<std::int64_t> cell_by_position(const std::vector<std::int64_t>& cuts
 template <class Visit>
 void for_each_element(const Tensor& tensor, const Visit& visit) {
   constexpr std::int64_t kTogether = 512;
-  std::array<Interval, kTogether> ranges;
+  std::vector<Interval> ranges(static_cast<std::size_t>(std::min(kTogether, tensor.size())));
   const Value value(tensor);
   for (std::int64_t begin = 0; begin < tensor.size(); begin += kTogether) {
     const std::int64_t end = std::min(begin + kTogether, tensor.size());

@@ -209,8 +209,9 @@ void LintSearch::split(Assessment& judgement) {
   for (int root : wanted) {
     const auto place = static_cast<std::size_t>(root);
     const Interval& range = roots_->roots[place].range;
+    if (!has_time()) break;
     if (!(range.low < 0 && range.high > 0) || !helps(root)) continue;
-    if (++tried > kMostSplit || !has_time()) break;
+    if (++tried > kMostSplit) break;
     const Assessment below = assessor_.judge(narrowed(place, {range.low, 0, false}));
     const Assessment above = assessor_.judge(narrowed(place, {0, range.high, false}));
     for (std::size_t n = 0; n < judgement.nodes.size(); ++n) {

@@ -193,6 +193,25 @@ TEST(Lint, ParametersKeepTheirValuesUnlessNamed) {
   EXPECT_EQ(result.nodes[0].cause, (std::vector<std::string>{"x", "w"}));
 }
 
+// Of many causes the first are named, and the one that the path begins at.
+TEST(Lint, NamesFewOfManyCauses) {
+  constexpr int kRoots = 30;
+  std::vector<NamedType> roots;
+  std::vector<std::string> names;
+  for (int i = 0; i < kRoots; ++i) {
+    names.push_back("x" + std::to_string(i));
+    roots.push_back(f32(names.back(), {2}));
+  }
+  const Model m =
+      model({node("Sum", names, {"s"}), node("Log", {"s"}, {"y"})}, roots, {untyped("y")});
+  const LintResult result = run(m, inputs({{"x25", {-9, 9}}, {"*", {0, 1}}}));
+  const LintNode& log = result.nodes.back();
+  ASSERT_EQ(log.cause.size(), 21);
+  EXPECT_EQ(log.cause.front(), "x0");
+  EXPECT_EQ(log.cause.back(), "x25");
+  EXPECT_EQ(log.more_causes, 9);
+}
+
 TEST(Lint, RangesAreReadAsTheContractSays) {
   const auto parsed = parse_ranges(
       R"({"inputs": {"x": [0, 1], "q": [[0, 255], null]}, "parameters": {"w*": [null, 2]}})", "r");
