@@ -185,6 +185,27 @@ Interval hull_of(const Abstract& x) {
   return all;
 }
 
+ElementKinds kinds_of(const Abstract& x) {
+  ElementKinds kinds;
+  const auto look = [&](auto elements) {
+    for (const auto element : elements) {
+      kinds.finite = kinds.finite && std::isfinite(element);
+      kinds.nan = kinds.nan || std::isnan(element);
+    }
+  };
+  if (x.exact.defined()) {
+    storage_of(x.exact.type()) == Storage::f32 ? look(x.exact.data<float>())
+                                               : look(x.exact.data<double>());
+    return kinds;
+  }
+  for (const auto& [range, form] : x.cells) {
+    const bool bounded = std::isfinite(range.low) && std::isfinite(range.high);
+    kinds.finite = kinds.finite && !range.nan && (bounded || !range.has_number());
+    kinds.nan = kinds.nan || range.nan;
+  }
+  return kinds;
+}
+
 std::vector<Cell> regrid(const Abstract& x, const Cuts& cuts) {
   if (x.exact.defined()) return regrid_exact(x.exact, cuts);
   if (x.cells.empty()) return {};
