@@ -25,7 +25,8 @@ if [ ! -d "$seeds" ]; then
   mv "$seeds.new" "$seeds"
 fi
 
-readonly seconds=$(($1 / ${#sources[@]}))
+# None at all would mean without end.
+readonly seconds=$((1 + ($1 - 1) / ${#sources[@]}))
 mkdir -p build/fuzz/findings
 for source in "${sources[@]}"; do
   name=$(basename "$source" .cpp)

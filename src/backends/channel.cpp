@@ -23,6 +23,7 @@ constexpr std::uint64_t kLongestMessage = (std::uint64_t{1} << 31) - 1;  // as p
 constexpr double kLastMoments = 0.25;  // seconds between the end of the output and the exit
 constexpr char kReplyStart = 0x08;     // the key of Reply.id
 constexpr std::chrono::microseconds kPatience{300}, kLongPatience{20000};
+constexpr unsigned kLooksAtOne = 32;   // at the output before all else is looked at once
 constexpr int kLookMilliseconds = 20;  // between two looks at a worker's memory
 
 std::string make_token() {
@@ -65,7 +66,7 @@ class Channel::Exchange {
   Exchange(Channel& channel, const protocol::Request& request, const WorkerLimits& limits)
       : channel_(channel),
         limits_(limits),
-        expected_(channel.last_ * runs_of(request)),
+        expected_(expected(channel.last_ * runs_of(request))),
         outgoing_(framed(request)) {
     if (limits.seconds > 0) deadline_ = Clock::now() + to_duration(limits.seconds);
   }
@@ -79,11 +80,11 @@ class Channel::Exchange {
       if (!frame) continue;
       if (frame->second > kLongestMessage) return broke("announced a message of absurd length");
       // A reply begins with its number; whatever was printed into the pipe does not.
-      if (incoming_.size() > frame->first && incoming_[frame->first] != kReplyStart) {
+      if (held_ > frame->first && incoming_[frame->first] != kReplyStart) {
         return broke("sent what is no message");
       }
-      if (incoming_.size() < frame->first + frame->second) continue;
-      if (incoming_.size() > frame->first + frame->second) return broke("sent more than a reply");
+      if (held_ < frame->first + frame->second) continue;
+      if (held_ > frame->first + frame->second) return broke("sent more than a reply");
       if (!reply.ParseFromArray(incoming_.data() + frame->first, static_cast<int>(frame->second)))
         return broke("sent what is no message");
       return std::nullopt;
@@ -91,6 +92,10 @@ class Channel::Exchange {
   }
 
  private:
+  static Clock::duration expected(Clock::duration last) {
+    return last < kLongPatience ? last : Clock::duration::zero();
+  }
+
   static Clock::duration to_duration(double seconds) {
     return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
   }
@@ -100,6 +105,14 @@ class Channel::Exchange {
   }
 
   std::optional<Answer> step() {
+    if (sent_ == outgoing_.size() && due() && ++looks_ % kLooksAtOne != 0) {
+      if (!receive_some()) return ended();
+      return std::nullopt;
+    }
+    return look_at_all();
+  }
+
+  std::optional<Answer> look_at_all() {
     pollfd files[] = {{channel_.process_.output(), POLLIN, 0},
                       {channel_.process_.errors(), POLLIN, 0},
                       {sent_ < outgoing_.size() ? channel_.process_.input() : -1, POLLOUT, 0},
@@ -134,12 +147,18 @@ class Channel::Exchange {
 
   // To sleep and wake up takes longer than many an answer, so about the time when one is due, by
   // what the last one took, nobody sleeps.
-  void wait(std::span<pollfd> files) {
+  bool due() const {
     const auto elapsed = Clock::now() - start_;
-    const auto due = expected_ < kLongPatience ? expected_ : Clock::duration::zero();
-    if (elapsed < kPatience || (elapsed > due - kPatience && elapsed < due + kPatience)) return;
+    return elapsed < kPatience ||
+           (elapsed > expected_ - kPatience && elapsed < expected_ + kPatience);
+  }
+
+  void wait(std::span<pollfd> files) {
+    if (due()) return;
+    const auto elapsed = Clock::now() - start_;
     std::chrono::nanoseconds rest = std::chrono::milliseconds(wait_milliseconds());
-    if (elapsed < due) rest = std::min<std::chrono::nanoseconds>(rest, due - kPatience - elapsed);
+    const auto early = expected_ - kPatience - elapsed;
+    if (early > early.zero()) rest = std::min<std::chrono::nanoseconds>(rest, early);
     const timespec time{rest.count() / 1000000000, rest.count() % 1000000000};
     ppoll(files.data(), files.size(), &time, nullptr);
   }
@@ -163,11 +182,12 @@ class Channel::Exchange {
 
   // False at the end.
   bool receive_some() {
-    const std::size_t before = incoming_.size();
-    incoming_.resize(before + std::clamp<std::size_t>(before, 1 << 12, 1 << 24));
+    if (held_ == incoming_.size()) {
+      incoming_.resize(held_ + std::clamp<std::size_t>(held_, 1 << 12, 1 << 24));
+    }
     const ssize_t count =
-        read(channel_.process_.output(), incoming_.data() + before, incoming_.size() - before);
-    incoming_.resize(before + static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+        read(channel_.process_.output(), incoming_.data() + held_, incoming_.size() - held_);
+    if (count > 0) held_ += static_cast<std::size_t>(count);
     return count > 0 || (count < 0 && (errno == EAGAIN || errno == EINTR));
   }
 
@@ -180,7 +200,7 @@ class Channel::Exchange {
   // Where a message starts and how long it is, once its length is here.
   std::optional<std::pair<std::size_t, std::size_t>> find_frame() const {
     std::uint64_t size = 0;
-    for (std::size_t i = 0; i < incoming_.size(); ++i) {
+    for (std::size_t i = 0; i < held_; ++i) {
       if (i > 9) return {{i, kLongestMessage + 1}};
       const auto byte = static_cast<unsigned char>(incoming_[i]);
       size |= static_cast<std::uint64_t>(byte & 0x7F) << (7 * i);
@@ -195,7 +215,8 @@ class Channel::Exchange {
   Clock::time_point start_ = Clock::now();
   std::optional<Clock::time_point> deadline_;
   std::string outgoing_, incoming_;
-  std::size_t sent_ = 0;
+  std::size_t sent_ = 0, held_ = 0;
+  unsigned looks_ = 0;
 };
 
 Result<Channel> Channel::open(const WorkerCommand& command) {

@@ -16,6 +16,24 @@
 namespace assay {
 namespace {
 
+// What a convolution keeps for the next time.
+struct KeptWeights {
+  Tensor weights;  // which have been packed: while they are held, no others are at their address
+  std::string_view isa;
+  PackedWeights packed;
+};
+
+// Null for weights that are others each time.
+PackedWeights* kept_weights(const Call& call) {
+  if (!call.kept) return nullptr;
+  const Tensor& weights = call.input(1).tensor();
+  if (!*call.kept) *call.kept = std::make_shared<KeptWeights>(weights, gemm_isa(), nullptr);
+  KeptWeights& kept = *static_cast<KeptWeights*>(call.kept->get());
+  if (kept.weights.raw() == weights.raw() && kept.isa == gemm_isa()) return &kept.packed;
+  kept = {};
+  return nullptr;
+}
+
 Value conv_values(const Call& call, const Patches& p) {
   const ElementType type = call.output_type(0);
   Tensor y = Tensor::uninitialized(type, call.output_shape(0));
@@ -25,17 +43,18 @@ Value conv_values(const Call& call, const Patches& p) {
   const RowKernels& kernels = row_kernels();
   const std::int64_t maps = p.groups * p.maps, outputs = p.outputs();
   const auto element = static_cast<std::int64_t>(storage_size(type));
-  convolve(p, elements_of(call.input(0).tensor(), keep_x),
-           elements_of(call.input(1).tensor(), keep_w),
-           [&](std::int64_t batch, std::int64_t map, std::int64_t begin, std::int64_t count,
-               double* sums) {
-             const double b = bias.empty() ? 0 : bias[static_cast<std::size_t>(map)];
-             const std::int64_t at = (batch * maps + map) * outputs + begin;
-             if (type == ElementType::f32)
-               return kernels.narrow(sums, b, count, static_cast<float*>(out) + at);
-             for (std::int64_t i = 0; i < count; ++i) sums[i] += b;
-             from_doubles(type, sums, count, static_cast<char*>(out) + at * element);
-           });
+  convolve(
+      p, elements_of(call.input(0).tensor(), keep_x), elements_of(call.input(1).tensor(), keep_w),
+      [&](std::int64_t batch, std::int64_t map, std::int64_t begin, std::int64_t count,
+          double* sums) {
+        const double b = bias.empty() ? 0 : bias[static_cast<std::size_t>(map)];
+        const std::int64_t at = (batch * maps + map) * outputs + begin;
+        if (type == ElementType::f32)
+          return kernels.narrow(sums, b, count, static_cast<float*>(out) + at);
+        for (std::int64_t i = 0; i < count; ++i) sums[i] += b;
+        from_doubles(type, sums, count, static_cast<char*>(out) + at * element);
+      },
+      kept_weights(call));
   return y;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <stdexcept>
@@ -79,6 +80,8 @@ struct Call {
   std::vector<Value> outputs;    // to be filled, one for each of node.outputs
   GraphEvaluator& evaluator;
   bool unknown = false;  // the answer is only the type's range
+  // Where a node that is evaluated again may keep what it has made of its inputs; else null.
+  std::shared_ptr<void>* kept = nullptr;
 
   const Node& node() const { return site.node(); }
   bool has(std::size_t i) const { return i < inputs.size() && inputs[i].present(); }

@@ -116,12 +116,13 @@ PatchRow::PatchRow(const PatchAxis& inner, std::int64_t first, std::int64_t coun
     starts_.push_back((offset - *low) % step_ * phase_length_ + (offset - *low) / step_);
 }
 
-void convolve(const Patches& p, const Elements& x, const Elements& w, const PatchSink& sink) {
+void convolve(const Patches& p, const Elements& x, const Elements& w, const PatchSink& sink,
+              PackedWeights* kept) {
   if (p.batches == 0 || p.groups == 0 || p.maps == 0 || p.outputs() == 0) return;
   const bool few = p.channels == 1 ? p.maps < 4 || p.groups > 1 : p.maps < 4;
   if (few && p.terms() > 0 && p.axes.back().outputs > 1 && !is_pointwise(p))
     return convolve_rows(p, x, w, sink);
-  convolve_packed(p, x, w, sink);
+  convolve_packed(p, x, w, sink, kept);
 }
 
 // Gives a group the sums of the one before if it has the same elements. Ranges mostly do: one of

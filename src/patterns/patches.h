@@ -3,9 +3,11 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <vector>
 
 #include "patterns/contraction.h"
+#include "patterns/gemm.h"
 
 namespace assay {
 
@@ -40,7 +42,11 @@ Elements elements_of(const Tensor& tensor, std::vector<double>& keep);
 // on. May change them. Called from several threads, for disjoint outputs.
 using PatchSink = std::function<void(std::int64_t batch, std::int64_t map, std::int64_t begin,
                                      std::int64_t count, double* sums)>;
-void convolve(const Patches& p, const Elements& x, const Elements& w, const PatchSink& sink);
+// Weights in the form that products read, by group. One who convolves with the same weights again
+// keeps them; they are not kept where memory is scarce.
+using PackedWeights = std::shared_ptr<const std::vector<PackedRows>>;
+void convolve(const Patches& p, const Elements& x, const Elements& w, const PatchSink& sink,
+              PackedWeights* kept = nullptr);
 
 // The same in another scalar (Bounded, Interval). A bias (one a map, or nullptr) is a term of the
 // sum, so that the bounds hold wherever it is added.

@@ -117,7 +117,8 @@ void PatchRow::read(const RowKernels& kernels, const T* from, double* to) const 
 bool is_pointwise(const Patches& p);
 
 // Convolutions as matrix products, strip by strip.
-void convolve_packed(const Patches& p, const Elements& x, const Elements& w, const PatchSink& sink);
+void convolve_packed(const Patches& p, const Elements& x, const Elements& w, const PatchSink& sink,
+                     PackedWeights* kept);
 // Those with few maps: each sum runs over whole rows instead.
 void convolve_rows(const Patches& p, const Elements& x, const Elements& w, const PatchSink& sink);
 

@@ -52,11 +52,13 @@ MatrixView weights_of(const Patches& p, const Elements& w, std::int64_t group) {
   return {own.data, own.is_float, p.terms(), 1};
 }
 
-std::vector<PackedRows> pack_weights(const Patches& p, const Elements& w) {
-  std::vector<PackedRows> packed;
-  packed.reserve(static_cast<std::size_t>(p.groups));
+PackedWeights pack_weights(const Patches& p, const Elements& w, PackedWeights* kept) {
+  if (kept && *kept) return *kept;
+  auto packed = std::make_shared<std::vector<PackedRows>>();
+  packed->reserve(static_cast<std::size_t>(p.groups));
   for (std::int64_t group = 0; group < p.groups; ++group)
-    packed.emplace_back(p.maps, p.terms(), weights_of(p, w, group));
+    packed->emplace_back(p.maps, p.terms(), weights_of(p, w, group));
+  if (kept && live_tensor_bytes() < memory_limit() / 2) *kept = packed;
   return packed;
 }
 
@@ -88,11 +90,11 @@ void by_strips(const Patches& p, std::int64_t columns, const PatchSink& sink,
 }
 
 void convolve_pointwise(const Patches& p, const Elements& x, const Elements& w,
-                        const PatchSink& sink) {
+                        const PatchSink& sink, PackedWeights* kept) {
   const std::int64_t outputs = p.outputs();
   // A matrix of one row or column is multiplied without packing.
   const bool vector = outputs == 1 || p.maps == 1;
-  const std::vector<PackedRows> packed = vector ? std::vector<PackedRows>() : pack_weights(p, w);
+  const PackedWeights packed = vector ? nullptr : pack_weights(p, w, kept);
   for (std::int64_t batch = 0; batch < p.batches; ++batch) {
     const auto shifted = [&](std::int64_t, std::int64_t map, std::int64_t begin, std::int64_t count,
                              double* sums) { sink(batch, map, begin, count, sums); };
@@ -103,7 +105,7 @@ void convolve_pointwise(const Patches& p, const Elements& x, const Elements& w,
                 if (vector)
                   gemm(p.maps, j1 - j0, p.terms(), weights_of(p, w, group), columns, c, j1 - j0);
                 else
-                  gemm(packed[static_cast<std::size_t>(group)], j1 - j0, columns, c, j1 - j0);
+                  gemm((*packed)[static_cast<std::size_t>(group)], j1 - j0, columns, c, j1 - j0);
               });
   }
 }
@@ -289,13 +291,14 @@ void multiply(const Strip<T>& strip, const PackedRows& weights, std::int64_t col
 }
 
 template <class T>
-void convolve_patches(const Patches& p, const T* x, const Elements& w, const PatchSink& sink) {
+void convolve_patches(const Patches& p, const T* x, const Elements& w, const PatchSink& sink,
+                      PackedWeights* kept) {
   const std::int64_t columns = p.batches * p.outputs();
   const bool vector = columns == 1;
-  const std::vector<PackedRows> packed = vector ? std::vector<PackedRows>() : pack_weights(p, w);
+  const PackedWeights packed = vector ? nullptr : pack_weights(p, w, kept);
   by_strips(p, columns, sink, [&](std::int64_t group, std::int64_t j0, std::int64_t j1, double* c) {
     const Strip<T> strip(p, x, group, j0, j1);
-    if (!vector) return multiply(strip, packed[static_cast<std::size_t>(group)], j1 - j0, c);
+    if (!vector) return multiply(strip, (*packed)[static_cast<std::size_t>(group)], j1 - j0, c);
     std::vector<double> column(static_cast<std::size_t>(p.terms() + kPanelSlack));
     strip.pack(0, p.terms(), 1, column.data());
     gemm(p.maps, 1, p.terms(), weights_of(p, w, group), {column.data(), false, 1, 1}, c, 1);
@@ -304,12 +307,12 @@ void convolve_patches(const Patches& p, const T* x, const Elements& w, const Pat
 
 }  // namespace
 
-void convolve_packed(const Patches& p, const Elements& x, const Elements& w,
-                     const PatchSink& sink) {
+void convolve_packed(const Patches& p, const Elements& x, const Elements& w, const PatchSink& sink,
+                     PackedWeights* kept) {
   // Sums of no terms read nothing.
-  if (is_pointwise(p) || p.terms() == 0) return convolve_pointwise(p, x, w, sink);
-  if (x.is_float) return convolve_patches(p, static_cast<const float*>(x.data), w, sink);
-  convolve_patches(p, static_cast<const double*>(x.data), w, sink);
+  if (is_pointwise(p) || p.terms() == 0) return convolve_pointwise(p, x, w, sink, kept);
+  if (x.is_float) return convolve_patches(p, static_cast<const float*>(x.data), w, sink, kept);
+  convolve_patches(p, static_cast<const double*>(x.data), w, sink, kept);
 }
 
 }  // namespace assay

@@ -47,19 +47,23 @@ inline Split split(double x) {
   return {power, r + s * (even + r * odd)};
 }
 
-}  // namespace assay::exponential_detail
-
-namespace assay {
-
-inline double exp(double x) {
-  using namespace exponential_detail;
-  x = x < -750 ? -750 : x;  // 0 from here down, infinity from 710 up
-  x = x > 710 ? 710 : x;
+// exp(x) for x in [-750, 710] or NaN: 0 and infinity at the ends.
+inline double exp_within(double x) {
   const Split parts = split(x);
   // In two steps, because 2^power alone may be no normal number.
   const double half = parts.power * 0.5 + kWholePart;
   const double other = (parts.power - (half - kWholePart)) + kWholePart;
   return (1 + parts.rest) * power_of_two_at(half) * power_of_two_at(other);
+}
+
+}  // namespace assay::exponential_detail
+
+namespace assay {
+
+inline double exp(double x) {
+  x = x < -750 ? -750 : x;
+  x = x > 710 ? 710 : x;
+  return exponential_detail::exp_within(x);
 }
 
 // (1 - e) / (1 + e) where e = exp(-2 |x|), from 1 - e, which small x leave exact.
@@ -75,7 +79,9 @@ inline double tanh(double x) {
 
 // 1 / (1 + exp(−x)), without overflow.
 inline double sigmoid(double x) {
-  const double small = exp(-std::fabs(x));
+  double below = -std::fabs(x);
+  below = below < -750 ? -750 : below;
+  const double small = exponential_detail::exp_within(below);
   return (x < 0 ? small : 1) / (1 + small);
 }
 

@@ -302,6 +302,7 @@ std::vector<Value> Run::perform(const PlannedNode& node, NodeMemory& memory,
   }
   Call call{memory.site, options_.reading, inputs, std::move(memory.types), {}, *this};
   call.outputs.resize(node.node.outputs.size());
+  if (memory.lasting) call.kept = &memory.kept;
   const bool stepwise = meaning.pattern == Pattern::prefix && options_.impose;
   const RecordedScope steps(stepwise ? find_recorded(node) : std::vector<const Tensor*>());
   if (!plain_suffices(node, call)) meaning.evaluate(call);

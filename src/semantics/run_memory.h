@@ -32,6 +32,7 @@ struct NodeMemory {
   std::vector<Input> inputs;
   bool lasting = false;                  // it will be kept, and so is worth more to fill
   std::vector<ValueType> types;          // of the outputs
+  std::shared_ptr<void> kept;            // what the meaning itself remembers
   std::unique_ptr<const Plan> composed;  // of an operator that is a graph of others
   std::unique_ptr<RunMemory> inner;      // of the composed plan
 };

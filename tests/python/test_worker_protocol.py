@@ -27,6 +27,7 @@ from assay_worker import (  # type: ignore[import-not-found]
     onnx_messages,
     wire,
 )
+from assay_worker.onnxruntime import run as onnxruntime_run  # type: ignore[import-not-found]
 
 
 def small_model(*nodes: onnx.NodeProto) -> onnx.ModelProto:
@@ -254,3 +255,25 @@ def test_a_feed_that_is_refused_or_of_another_form_is_told_apart() -> None:
         ("unsupported", []),
         ("ok", [[4, 5, 6]]),
     ]
+
+
+def test_onnxruntime_writes_results_to_their_places_unless_they_do_not_fit() -> None:
+    info = [
+        helper.make_tensor_value_info("X", TensorProto.FLOAT, [3]),
+        helper.make_tensor_value_info("Y", TensorProto.INT64, [1, None]),
+    ]
+    node = helper.make_node("NonZero", ["X"], ["Y"])
+    graph = helper.make_graph([node], "g", info[:1], info[1:])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    runtime = onnxruntime_run.OnnxRuntime("")
+    runtime.start(1, 0)
+    loaded = runtime.load(model.SerializeToString(), "")
+    feed, place = np.array([5, 0, 7], np.float32), np.zeros((1, 2), np.int64)
+    call = loaded.bind({"X": arrays.Array(1, (3,), feed.data.cast("B"))}, [], {"Y": place})
+    assert call() is None
+    assert place.tolist() == [[0, 2]]
+    feed[:] = 0, 1, 2
+    assert call() is None
+    assert place.tolist() == [[1, 2]]
+    feed[:] = 1
+    assert call()["Y"].tolist() == [[0, 1, 2]]

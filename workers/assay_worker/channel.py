@@ -16,7 +16,7 @@ from .wire import WireError, read_varint, write_varint
 
 ALIGNMENT = 64
 _PATIENCE = 300e-6  # seconds
-_READ = 1 << 16  # bytes, with which most requests are whole
+_READ = 4096  # bytes, with which most requests are whole
 _SMALL = 4096  # bytes that are cheaper in the message than beside it
 
 
@@ -89,8 +89,9 @@ class Channel(object):
     def receive(self):
         """Return the bytes of the next message, or None at the end."""
         # The next request of a campaign is about to come: to sleep and wake up takes longer.
-        patience = time.perf_counter() + _PATIENCE
-        while not self.ready.poll(0) and time.perf_counter() < patience:
+        poll, clock = self.ready.poll, time.perf_counter
+        patience = clock() + _PATIENCE
+        while not poll(0) and clock() < patience:
             pass
         data = self.surplus or self.source.read(_READ)
         while data and len(data) < 10 and min(data) > 0x7F:  # the length is not whole yet
@@ -118,9 +119,10 @@ class Channel(object):
 
     def send(self, data):
         """Write a message whole."""
-        data = memoryview(write_varint(len(data)) + data)
-        while data:
-            data = data[os.write(self.target, data) :]
+        data = write_varint(len(data)) + data
+        written = os.write(self.target, data)
+        while written < len(data):
+            written += os.write(self.target, memoryview(data)[written:])
         if self.outward is not None:
             self.outward.used = 0
 

@@ -84,14 +84,24 @@ class Form(object):
         """Take a run and its reply."""
         self.model, self.outputs = model, list(request.outputs)
         self.feed, self.answer = Block.of(request.inputs), Block.of(reply.values)
-        self.bound, self.targets = [], []  # for the blocks of the arenas
+        self.calls = []  # for the blocks of the arenas
 
     def run(self, request, reply, channel):
         """Run the model on each of a request's blocks."""
-        count = request.count
-        runs = self._runs(request, channel)
-        targets, buffer = self._targets(count, channel)
-        times, others = _run_all(count, runs, targets)
+        count, size, buffer = request.count, request.count * self.answer.size, None
+        feeds = request.data
+        if request.placed:
+            feeds = channel.inward.view(FEEDS_START, count * self.feed.size)
+        if channel.outward is None or not channel.outward.reserve(size):
+            buffer = bytearray(size)
+        answers = memoryview(channel.outward.map if buffer is None else buffer)
+        if request.placed and buffer is None:
+            new = range(len(self.calls), count)
+            self.calls += [self._call(feeds, answers, number, True) for number in new]
+            calls = self.calls
+        else:
+            calls = [self._call(feeds, answers, number, False) for number in range(count)]
+        times, others = _run_all(count, calls)
         if others:
             self.tell(times, others, reply, channel, buffer)
             return
@@ -106,32 +116,13 @@ class Form(object):
 
         Returns the seconds of each, and by number what could not be put in its place.
         """
-        return _run_all(count, self.bound, self.targets)
+        return _run_all(count, self.calls)
 
-    def _runs(self, request, channel):
-        """Return what runs the model, by block."""
-        count, size = request.count, self.feed.size
-        if not request.placed:
-            return [self._bind(request.data, number) for number in range(count)]
-        if len(self.bound) < count:
-            data = channel.inward.view(FEEDS_START, count * size)
-            self.bound += [self._bind(data, number) for number in range(len(self.bound), count)]
-        return self.bound
-
-    def _bind(self, data, number):
-        return self.model.bind(self.feed.arrays(data, number), self.outputs)
-
-    def _targets(self, count, channel):
-        """Return where answers go, by block, and the bytes that hold them if it is no arena."""
-        if channel.outward is not None and channel.outward.reserve(count * self.answer.size):
-            if len(self.targets) < count:
-                data = memoryview(channel.outward.map)
-                new = range(len(self.targets), count)
-                self.targets += [self.answer.targets(data, number) for number in new]
-            return self.targets, None
-        buffer = bytearray(count * self.answer.size)
-        data = memoryview(buffer)
-        return [self.answer.targets(data, number) for number in range(count)], buffer
+    def _call(self, feeds, answers, number, lasting):
+        """Return what runs the model on a block, and where its answers go."""
+        targets = self.answer.targets(answers, number)
+        places = {one.name: one.view for one in targets} if lasting else {}
+        return self.model.bind(self.feed.arrays(feeds, number), self.outputs, places), targets
 
     def tell(self, times, others, reply, channel, buffer=None):
         """Put all answers one by one into a reply, because some have no place of their own."""
@@ -163,20 +154,22 @@ class Form(object):
         return found
 
 
-def _run_all(count, runs, targets):
+def _run_all(count, calls):
     """Return the seconds of each block, and by number what could not be put in its place."""
     answers, times, others, clock = [], [], {}, time.perf_counter
     for number in range(count):
         start = clock()
         try:
-            answers.append(runs[number]())
+            answers.append(calls[number][0]())
         except Exception as failure:
             answers.append({})
             others[number] = failure
         times.append(clock() - start)
     # To copy all at last is quicker: a model leaves nothing of this code in the caches.
     for number, values in enumerate(answers):
-        for target in targets[number]:
+        if values is None:
+            continue
+        for target in calls[number][1]:
             if not target.put(values.get(target.name)):
                 others.setdefault(number, values)
     return times, others

@@ -83,10 +83,12 @@ class Loaded(object):
         """
         raise NotImplementedError
 
-    def bind(self, inputs, outputs):
+    def bind(self, inputs, outputs, places):
         """Return a call that runs the model on inputs whose elements change between two calls.
 
-        It returns what `run` does for `outputs`; tensors may be numpy's arrays.
+        It returns what `run` does for `outputs`; tensors may be numpy's arrays. A framework that
+        can write results where somebody wants them may do so, and the call returns None: `places`
+        has numpy's arrays by name, or is empty where none would be used twice.
         """
         nothing = Watch(False, [])
         return lambda: self.run(inputs, outputs, nothing)[0]

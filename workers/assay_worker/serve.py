@@ -47,7 +47,9 @@ class Server(object):
 
     def _forget_form(self):
         self.form = None, None  # of the last run that named one: its number, and what it is
-        self.repeats = {}  # requests of it whose answers were in the arena, and of how many feeds
+        # By the requests of it whose answers were in the arena: how many feeds those have, and what
+        # the reply is made of.
+        self.repeats = {}
 
     def serve(self):
         """Answer until the engine closes the pipe."""
@@ -62,7 +64,9 @@ class Server(object):
         request = decode(Request, data)
         reply = _reply(request.id, lambda reply: getattr(self, "_" + request.verb)(request, reply))
         if request.placed and reply.placed:
-            self.repeats[bytes(data[_end_of_id(data) :])] = request.count
+            times = struct.Struct("<%dd" % request.count)
+            before = _PLACED + write_varint(times.size)
+            self.repeats[bytes(data[_end_of_id(data) :])] = request.count, before, times.pack
         return reply
 
     def _repeat(self, data):
@@ -74,15 +78,15 @@ class Server(object):
         if not self.repeats or len(data) > _REPEAT_MOST:
             return None
         end = _end_of_id(data)
-        count = self.repeats.get(data[end:])
-        if count is None:
+        known = self.repeats.get(data[end:])
+        if known is None:
             return None
-        form = self.form[1]
+        (count, before, pack), form = known, self.form[1]
         times, others = form.run_placed(count)
         if others:
             number = read_varint(data, 1)[0]
             return encode(_reply(number, lambda r: form.tell(times, others, r, self.channel)))
-        return data[:end] + _PLACED + write_varint(8 * count) + struct.pack("<%dd" % count, *times)
+        return data[:end] + before + pack(*times)
 
     def _hello(self, request, reply):
         reply.shared = int(self.channel.share(request.token))

@@ -152,13 +152,13 @@ class LoadedSession(Loaded):
         seen = {name: values[name] for name in inner if name in values}
         return {name: values[name] for name in wanted}, seen
 
-    def bind(self, inputs, outputs):
-        """Keep the feed, where numpy has all types."""
+    def bind(self, inputs, outputs, places):
+        """Keep the feed, where numpy has all types; have results written where they belong."""
         names, session = list(outputs) or list(self.kinds), self.plain
         if not all(_is_plain(one) for one in inputs.values()) or not all(
             self.kinds.get(name, "") in _PLAIN_KINDS for name in names
         ):
-            return Loaded.bind(self, inputs, outputs)
+            return Loaded.bind(self, inputs, outputs, places)
         feed = {name: _writable(array.numpy()) for name, array in inputs.items()}
 
         def run():
@@ -167,7 +167,8 @@ class LoadedSession(Loaded):
             except Exception as failure:
                 raise _refusal(failure)
 
-        return run
+        results = {name: places.get(name) for name in names}
+        return _run_in_place(session, feed, results, run) or run
 
     def script(self, inputs, variables):
         """Make a session, with the optimizations or without."""
@@ -208,6 +209,29 @@ class LoadedSession(Loaded):
                 if name in wanted:
                     raise
         return results
+
+
+def _run_in_place(session, feed, results, run):
+    """Return a call by addresses, which are looked at once; None where they cannot be given.
+
+    Results of other shapes than last time have no place: the runtime says so, and `run` is called.
+    """
+    arrays = list(feed.values()) + list(results.values())
+    if any(one is None or not one.size for one in arrays) or not hasattr(session, "io_binding"):
+        return None
+    binding = session.io_binding()
+    for name, one in feed.items():
+        binding.bind_input(name, "cpu", 0, one.dtype.type, one.shape, one.ctypes.data)
+    for name, one in results.items():
+        binding.bind_output(name, "cpu", 0, one.dtype.type, one.shape, one.ctypes.data)
+
+    def run_in_place():
+        try:
+            session.run_with_iobinding(binding)
+        except Exception:
+            return run()
+
+    return run_in_place
 
 
 def _refusal(failure):
