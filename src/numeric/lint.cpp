@@ -28,12 +28,13 @@ constexpr std::size_t kMostCauses = 20;
 void name_causes(Assessment& judgement, const Roots& roots) {
   for (std::size_t n = 0; n < judgement.nodes.size(); ++n) {
     LintNode& node = judgement.nodes[n];
-    for (int root : judgement.roots[n]) {
+    const std::vector<int> depends = judgement.roots[n].all();
+    for (int root : depends) {
       const std::string& name = roots.roots[static_cast<std::size_t>(root)].name;
       const bool begins = !node.path.empty() && node.path.front().name == name;
       if (begins || node.cause.size() < kMostCauses) node.cause.push_back(name);
     }
-    node.more_causes = judgement.roots[n].size() - node.cause.size();
+    node.more_causes = depends.size() - node.cause.size();
   }
 }
 
