@@ -61,10 +61,14 @@ void splice(const Replaced& replaced, Graph body, Graph& into, SharedConstants* 
   };
   for (NamedTensor& constant : body.initializers) {
     const bool is_output = names.contains(constant.name);
-    const std::string name = inner(constant.name);
+    inner(constant.name);
+    std::string& name = names.at(constant.name);
     if (shared && !is_output) {
-      names[constant.name] = shared->name_of(constant.tensor, name);
-      if (names[constant.name] != name) continue;
+      const std::string& known = shared->name_of(constant.tensor, name);
+      if (known != name) {
+        name = known;
+        continue;
+      }
     }
     add(constant_node(name, std::move(constant.tensor)), name);
   }

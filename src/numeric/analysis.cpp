@@ -436,8 +436,9 @@ std::vector<Abstract> Analysis::derived(Situation& s, Analyzed& seen) {
     s.applied.clear();
     s.left_type.reset();
     Outputs found = transfer(s);
-    if (found) outputs = *std::move(found);
-    return found.has_value();
+    if (!found) return false;
+    outputs = *std::move(found);
+    return true;
   };
   const bool copies = s.node.found.entry->meaning.pattern == Pattern::gather;
   if (attempt(transfer_aligned)) return outputs;

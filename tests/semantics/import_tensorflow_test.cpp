@@ -49,7 +49,7 @@ std::string described(const ModelTypes& types) {
                         (known.extents ? to_text(*known.extents) : "");
   }
   std::string text;
-  for (const auto& [name, line] : lines) text += name + ": " + line + "\n";
+  for (const auto& [name, line] : lines) text.append(name).append(": ").append(line).append("\n");
   for (const NodeRemarks& remarks : types.remarks) text += remarks.layer + " is remarked on\n";
   return text;
 }

@@ -58,7 +58,7 @@ std::vector<std::string> Emitter::inputs(std::size_t node, const Scope& scope) c
 
 // The name that a value gets here; where the node stands a second time, others have to learn it.
 std::string Emitter::own_value(std::size_t node, std::size_t output, Scope& scope) {
-  const std::string name = wiring_.value_name({node, output});
+  std::string name = wiring_.value_name({node, output});
   if (scope.suffix.empty()) return name;
   return scope.names[name] = name + scope.suffix;
 }
