@@ -178,11 +178,11 @@ std::optional<Value> input_for(Recording& recording, const Abstract& x, bool fir
     const Shape extents = concrete(*x.extents);
     return Value(make_integers(x.type.element, shape, extents));
   }
-  if (!is_real(x.type.element)) {
-    if (!may_decide(x)) return std::nullopt;
+  // Reals decide, too: the first version of Tile has its count as one.
+  if (may_decide(x))
     return Value::ranges(x.type.element, shape,
                          std::vector<Interval>(static_cast<std::size_t>(*count), hull_of(x)));
-  }
+  if (!is_real(x.type.element)) return std::nullopt;
   return recording.stand_in(x, shape);
 }
 

@@ -193,6 +193,16 @@ TEST(Lint, ParametersKeepTheirValuesUnlessNamed) {
   EXPECT_EQ(result.nodes[0].cause, (std::vector<std::string>{"x", "w"}));
 }
 
+// The first version of Tile has the count as a real number, which is not known here.
+TEST(Lint, ARealNumberMayDecideWhereElementsGo) {
+  Node tile = node("Tile", {"x", "count", "axis"}, {"t"});
+  tile.version = 1;
+  const Model m = model({tile, node("Exp", {"t"}, {"y"})}, {f32("x", {2, 2}), f32("count", {})},
+                        {untyped("y")}, {scalar("axis", 1)});
+  const LintResult result = run(m, inputs({{"x", {-1000, 1000}}, {"count", {1, 4}}}));
+  EXPECT_EQ(verdict(result, "y"), LintVerdict::warning);
+}
+
 // Of many causes the first are named, and the one that the path begins at.
 TEST(Lint, NamesFewOfManyCauses) {
   constexpr int kRoots = 30;
