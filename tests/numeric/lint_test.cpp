@@ -203,6 +203,17 @@ TEST(Lint, ARealNumberMayDecideWhereElementsGo) {
   EXPECT_EQ(verdict(result, "y"), LintVerdict::warning);
 }
 
+// A ratio that may be 1 does not say that nothing is left.
+TEST(Lint, ADropoutMayKeepElements) {
+  const std::int64_t yes = 1;
+  const NamedTensor train{"train", make_integers(ElementType::boolean, {}, std::span(&yes, 1)), {}};
+  const Model m =
+      model({node("Dropout", {"x", "ratio", "train"}, {"d"}), node("Exp", {"d"}, {"y"})},
+            {f32("x", {3}), f32("ratio", {})}, {untyped("y")}, {train});
+  const LintResult result = run(m, inputs({{"x", {0, 1000}}, {"ratio", {0, 9}}}));
+  EXPECT_EQ(verdict(result, "y"), LintVerdict::warning);
+}
+
 // Of many causes the first are named, and the one that the path begins at.
 TEST(Lint, NamesFewOfManyCauses) {
   constexpr int kRoots = 30;
