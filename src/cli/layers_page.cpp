@@ -100,9 +100,11 @@ std::string arguments_table(const keras::Layer& layer) {
   if (layer.arguments.empty()) return "";
   std::string text = "| argument | role | default |\n|---|---|---|\n";
   for (const keras::Argument& argument : layer.arguments) {
-    const std::string fallback = argument.fallback   ? value_text(*argument.fallback)
-                                 : argument.optional ? "none"
-                                                     : "must be given";
+    std::string fallback = argument.fallback   ? value_text(*argument.fallback)
+                           : argument.optional ? "none"
+                                               : "must be given";
+    if (argument.fallback_before_3)
+      fallback += fmt::format(" (Keras 2: {})", value_text(*argument.fallback_before_3));
     text += fmt::format("| `{}` | {} | {} |\n", argument.name, to_text(argument.role), fallback);
   }
   return text + "\n";

@@ -199,6 +199,8 @@ void read_argument(const keras::Layer& layer, std::string_view key, Element valu
     node.attributes.push_back({std::string(key), read_value(key, kind, value), {}, {}});
   } else if (argument->name.ends_with("activation")) {
     node.attributes.push_back(attribute(std::string(key), "linear"));
+  } else if (argument->role == Role::choice && argument->fallback && key != "data_format") {
+    node.attributes.push_back(attribute(std::string(key), "none"));
   }
 }
 

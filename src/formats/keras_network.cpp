@@ -222,20 +222,12 @@ class Layout {
     give_weights(layer, types, frame, node);
     node.name = name;
     node.outputs = {name};
-    const Layer* known = find_layer(node.op);
-    const bool all = asks_for(node, "return_state") || asks_for(node, "return_attention_scores");
-    for (std::int64_t i = 1; known && all && i < known->outputs; ++i) {
-      node.outputs.push_back(with_output(name, i));
+    for (std::size_t i = 1; i < outputs_of(node); ++i) {
+      node.outputs.push_back(with_output(name, static_cast<std::int64_t>(i)));
     }
     for (const std::string& output : node.outputs) types_[output] = types.computed;
     model_.graph.nodes.push_back(node);
     return node.outputs;
-  }
-
-  static bool asks_for(const Node& node, std::string_view argument) {
-    const AttributeValue* value = node.find(argument);
-    const auto* flag = value ? std::get_if<std::int64_t>(value) : nullptr;
-    return flag && *flag != 0;
   }
 
   // Tensors that a call names go to the input of that name, states behind the others. Another one

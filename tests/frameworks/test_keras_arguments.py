@@ -39,7 +39,8 @@ Lines = dict[str, list[dict[str, Any]]]
 
 def backend_of(case: Case) -> str:
     """Return who records a case."""
-    on_jax = any((case.layer.name, one) in ON_JAX for one in case.changed.split(","))
+    changed = ["*", *case.changed.split(",")]
+    on_jax = any((case.layer.name, one) in ON_JAX for one in changed)
     return "keras-jax" if on_jax else "keras-tensorflow"
 
 

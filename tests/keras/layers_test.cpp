@@ -80,6 +80,7 @@ TEST(KerasLayers, AreAllRecordedButForThoseThatTensorFlow24HasNotAsLayers) {
                                              "Discretization",
                                              "GroupQueryAttention",
                                              "IntegerLookup",
+                                             "MelSpectrogram",
                                              "Normalization",
                                              "Resizing",
                                              "ReversibleEmbedding",

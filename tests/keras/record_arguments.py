@@ -23,7 +23,9 @@ LISTS = (
     *("Add", "Average", "Concatenate", "Dot", "Maximum", "Minimum", "Multiply", "Subtract"),
     *("Attention", "AdditiveAttention"),
 )
-OF_THE_CALL = ("use_causal_mask", "return_attention_scores")
+APART = ("MultiHeadAttention", "GroupQueryAttention")
+OF_THE_CALL = ("use_causal_mask", "return_attention_scores", "reverse")
+TABLES = ("CategoryEncoding", "Embedding", "IntegerLookup", "ReversibleEmbedding")
 MASK = {"class": "Masking", "config": {"mask_value": 0.0}, "name": "before", "inputs": ["in0"]}
 
 
@@ -44,7 +46,7 @@ def call(layer: Any, name: str, given: list[Any], named: dict[str, Any]) -> Any:
     """Return the first output."""
     if name in LISTS:
         found = layer(given, **named)
-    elif name == "MultiHeadAttention":
+    elif name in APART:
         found = layer(*given, **named)
     elif name.endswith("Cell"):
         found = layer(given[0], states=given[1:])
@@ -55,9 +57,9 @@ def call(layer: Any, name: str, given: list[Any], named: dict[str, Any]) -> Any:
     return found[0] if isinstance(found, (list, tuple)) else found
 
 
-def draw(random: np.random.RandomState, name: str, shape: list[int]) -> Any:
+def draw(random: np.random.RandomState, case: dict[str, Any], shape: list[int]) -> Any:
     """Return an input."""
-    if name == "Embedding":
+    if case["class"] in TABLES and not case["config"].get("reverse"):
         return random.randint(0, 5, shape).astype("float64")
     return np.round(random.uniform(-1, 1, shape), 3)
 
@@ -69,7 +71,7 @@ def record(number: int, case: dict[str, Any]) -> dict[str, Any]:
     constructor = {k: v for k, v in case["config"].items() if k not in OF_THE_CALL}
     named = {k: v for k, v in case["config"].items() if k in OF_THE_CALL}
     layer = made(name, constructor, dtype)
-    values = [draw(random, name, shape) for shape in case["shapes"]]
+    values = [draw(random, case, shape) for shape in case["shapes"]]
     given = [keras.ops.convert_to_tensor(one.astype(dtype)) for one in values]
     if case["masked"]:
         values[0][0, 1] = values[0][1, -1] = 0

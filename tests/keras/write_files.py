@@ -151,7 +151,14 @@ def grouped():
     cells = [layers.LSTMCell(3), layers.GRUCell(2), layers.LSTMCell(4)]
     steps = layers.RNN(layers.StackedRNNCells(cells), return_sequences=True)(v)
     learned = layers.LSTM(3)(v, training=True)
-    return keras.Model([q, v], [many, gated, kept, steps, learned])
+    both = layers.Bidirectional(layers.LSTM(2, return_state=True))(v)
+    gates = layers.GRU(2, return_state=True, return_sequences=True)
+    ends = layers.Bidirectional(gates, merge_mode="sum")(v)
+    joined = layers.Concatenate()([*both, *ends[1:]])
+    apart = layers.Bidirectional(layers.LSTM(2, return_state=True), merge_mode=None)(v)
+    between = layers.Subtract()([apart[0], apart[1]])
+    found = [many, gated, kept, steps, learned, joined, ends[0], between, apart[-1]]
+    return keras.Model([q, v], found)
 
 
 def masked_merges():

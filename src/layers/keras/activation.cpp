@@ -21,8 +21,11 @@ std::string hard_sigmoid(Body& l, const std::string& x) {
   return clipped(l, l("Add", {scaled(l, x, old ? 0.2 : 1.0 / 6), l.number(0.5)}), 0, 1);
 }
 
-std::string softmax(Body& l, const std::string& x) {
-  return l("Softmax", {x}, {attribute("axis", -1)});
+// One half of the last axis decides how much of the other remains.
+std::string glu(Body& l, const std::string& x) {
+  const Names halves =
+      l.b.many("Split", {x}, 2, {attribute("axis", -1), attribute("num_outputs", 2)});
+  return l("Mul", {halves[0], l("Sigmoid", {halves[1]})});
 }
 
 // The constants of self-normalising networks, to the digits of a double.
@@ -66,6 +69,7 @@ const Activation kActivations[] = {
     {"elu", "Elu"},
     {"exponential", "Exp"},
     {"gelu", "Gelu"},
+    {"glu", "", glu},
     {"hard_shrink", "", [](Body& l, const std::string& x) { return shrunk(l, x, 0); }},
     {"hard_sigmoid", "", hard_sigmoid},
     {"hard_silu", "", hard_silu},
@@ -87,7 +91,7 @@ const Activation kActivations[] = {
     {"sigmoid", "Sigmoid"},
     {"silu", "", swish},
     {"soft_shrink", "", [](Body& l, const std::string& x) { return shrunk(l, x, 0.5); }},
-    {"softmax", "", softmax},
+    {"softmax", "", [](Body& l, const std::string& x) { return softmax(l, x, {-1}); }},
     {"softplus", "Softplus"},
     {"softsign", "Softsign"},
     {"sparse_plus", "", sparse_plus},
@@ -154,6 +158,12 @@ Weights softmax_weights(const Site& site) {
   return {{"mask", std::move(shape)}};
 }
 
+void require_softmax(Check& c) {
+  const bool some = !c.site.integers("axis").empty();
+  c.rank("x", at_least(1)), c.axes("axis", "x");
+  c.argument(some, "axis", "at least one axis", "none");
+}
+
 // Keras 2 adds to what does not count; Keras 3 puts a number in its place, and zero into the
 // result.
 std::string masked_softmax(Body& l) {
@@ -166,7 +176,7 @@ std::string masked_softmax(Body& l) {
     counts = l("Cast", {mask}, {attribute("to", truth)});
     x = l("Where", {counts, x, l.number(l.type() == ElementType::f16 ? -3e4 : -1e9)});
   }
-  const std::string y = l("Softmax", {x}, {attribute("axis", l.site.integer("axis"))});
+  const std::string y = softmax(l, x, l.site.integers("axis"));
   return counts.empty() ? y : l("Where", {counts, y, l.number(0)});
 }
 
@@ -184,6 +194,11 @@ Weights prelu_weights(const Site& site) {
 }
 
 }  // namespace
+
+std::string softmax(Body& l, const std::string& x, const Integers& axes) {
+  if (axes.size() == 1) return l("Softmax", {x}, {attribute("axis", axes[0])});
+  return l("Exp", {l("Sub", {x, l("ReduceLogSumExp", {x, l.b.integers(axes)})})});
+}
 
 std::string activate(Body& l, const std::string& value, std::string_view name) {
   const Activation* function = find_activation(name);
@@ -232,10 +247,10 @@ std::vector<Layer> activation_layers() {
              return l("PRelu", {l.x, l.weight("alpha")});
            }},
       {.name = "Softmax",
-       .summary = "eˣ over its sum along an axis.",
-       .arguments = {{"axis", Role::axis, std::int64_t{-1}}, masked()},
+       .summary = "eˣ over its sum along an axis, or along several together.",
+       .arguments = {{"axis", Role::axes, Integers{-1}}, masked()},
        .weights = softmax_weights,
-       .require = [](Check& c) { c.rank("x", at_least(1)), c.axis("axis", "x"); },
+       .require = require_softmax,
        .build = masked_softmax},
   };
   for (Layer& layer : layers) {

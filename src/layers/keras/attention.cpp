@@ -16,12 +16,14 @@ std::vector<Argument> with_call_options(std::vector<Argument> arguments) {
   return arguments;
 }
 
-void require_attention_inputs(Check& c) {
-  c.rank("query", exactly(3));
+void require_attention_inputs(Check& c, Limits rank) {
+  c.rank("query", rank);
   if (!c.argument(c.site.has_input(1), "inputs", "a query and a value", "a query alone")) return;
-  c.rank("value", exactly(3)), c.rank("key", exactly(3));
-  if (c.violations.empty() && c.site.has_input(2)) {
-    c.extent("key", 1, extent(c.site, 1, 1), "the number of values");
+  const std::int64_t same = c.site.rank(0).value_or(3);
+  c.rank("value", exactly(same)), c.rank("key", exactly(same));
+  for (std::int64_t axis = 1; c.site.has_input(2) && axis < same - 1; ++axis) {
+    if (c.violations.empty())
+      c.extent("key", axis, extent(c.site, axis, 1), "the number of values");
   }
 }
 

@@ -9,7 +9,7 @@ namespace assay::keras {
 std::vector<std::string_view> attention_inputs();
 // Keras takes these with the call. Argument `masked` has a bit for each input whose mask is given.
 std::vector<Argument> with_call_options(std::vector<Argument> arguments);
-void require_attention_inputs(Check& c);
+void require_attention_inputs(Check& c, Limits rank = exactly(3));
 
 // The masks that are given, behind the other weights: "query_mask", "value_mask", "key_mask".
 void add_masks(const Site& site, Weights& weights);

@@ -35,6 +35,13 @@ std::string Body::weight(std::string_view name) {
   return "";
 }
 
+void Body::give(std::size_t i, const std::string& value) {
+  if (more)
+    more->push_back(value);
+  else
+    b.output(i, value);
+}
+
 ElementType Body::type() const { return site.element(layer.indices && site.has_input(1) ? 1 : 0); }
 
 std::int64_t Body::rank() const { return *site.rank(0); }
@@ -178,6 +185,10 @@ void require_spatial(Check& c) {
 void require_activation(Check& c, std::string_view argument) {
   const std::string& name = c.site.text(argument);
   c.argument(is_activation(name), "activation", "a function that Keras has", name);
+  if (name == "glu" && c.site.rank(0)) {
+    const Dim halved = c.site.has("units") ? Dim(c.site.integer("units")) : extent(c.site, -1);
+    c.divisible(halved, 2, "what glu halves");
+  }
 }
 
 }  // namespace assay::keras

@@ -42,6 +42,11 @@ class Body {
   std::string biased(const std::string& value);  // plus the weight "bias", along the channels
   std::string activated(const std::string& value, std::string_view argument = "activation");
 
+  // What the layer gives beside its first output: to the node, or to `more` of the layer around it.
+  bool gives(std::size_t i) const { return more || site.has_output(i); }
+  void give(std::size_t i, const std::string& value);
+  Names* more = nullptr;
+
  private:
   Names inputs_;
   Weights weights_;
@@ -69,6 +74,8 @@ void reading(Builder& b) {
   b.output(0, Build(body));
 }
 
+// eˣ over its sum along all of the axes.
+std::string softmax(Body& l, const std::string& x, const Integers& axes);
 // A function of Keras' list, by name; "" and "linear" leave the value.
 std::string activate(Body& l, const std::string& value, std::string_view name);
 bool is_activation(std::string_view name);

@@ -83,8 +83,8 @@ std::string conv_lstm_of(Body& l, std::string States::*shown) {
     states = counted(l, at, states, step(l, from_input, states));
     sequence.push_back(l("Unsqueeze", {l.as_data_format(states.*shown), l.b.integers({1})}));
   }
-  if (l.site.has_output(1)) l.b.output(1, l.as_data_format(states.hidden));
-  if (l.site.has_output(2)) l.b.output(2, l.as_data_format(states.cell));
+  if (l.gives(1)) l.give(1, l.as_data_format(states.hidden));
+  if (l.gives(2)) l.give(2, l.as_data_format(states.cell));
   if (!flag(l.site, "return_sequences")) return l.as_data_format(states.*shown);
   return l("Concat", std::move(sequence), {attribute("axis", 1)});
 }
@@ -111,7 +111,7 @@ Layer conv_lstm(std::string_view name, int spatial) {
                         sizes("dilation_rate", {1}),
                         data_format(),
                         activation("tanh"),
-                        choice("recurrent_activation", "hard_sigmoid"),
+                        {"recurrent_activation", Role::choice, "sigmoid", false, "hard_sigmoid"},
                         use_bias(),
                         flag_argument("return_sequences", false),
                         flag_argument("return_state", false),

@@ -100,7 +100,28 @@ std::string integer_lookup(Body& l) {
     const std::string left_out = l("Equal", {x, l.b.integer(l.site.integer("mask_token"))});
     y = l("Where", {left_out, l.b.integer(whole ? 0 : -1), y});
   }
-  return whole ? y : encoded(l, y, others + static_cast<std::int64_t>(words.size()));
+  if (whole) return y;
+  const std::int64_t own = others + static_cast<std::int64_t>(words.size());
+  return encoded(l, y, flag(l.site, "pad_to_max_tokens") ? l.site.integer("max_tokens") : own);
+}
+
+// The element at a place, or the token of those that nobody lists.
+std::string inverse_lookup(Body& l) {
+  const std::int64_t unlisted = l.site.integer("oov_token");
+  Integers table(static_cast<std::size_t>(l.site.integer("num_oov_indices")), unlisted);
+  if (l.site.has("mask_token")) table.insert(table.begin(), l.site.integer("mask_token"));
+  const Integers words = l.site.integers("vocabulary");
+  table.insert(table.end(), words.begin(), words.end());
+  table.push_back(unlisted);
+  const std::string x = cast(l, l.x, ElementType::i64);
+  const std::string last = l.b.integer(std::ssize(table) - 1);
+  const std::string before = l("Less", {x, l.b.integer(0)});
+  const std::string place = l("Where", {before, last, l("Min", {x, last})});
+  return l("Gather", {l.b.integers(table), place});
+}
+
+std::string lookup(Body& l) {
+  return flag(l.site, "invert") ? inverse_lookup(l) : integer_lookup(l);
 }
 
 void require_vocabulary(Check& c) {
@@ -111,7 +132,13 @@ void require_vocabulary(Check& c) {
   c.one_of("output_mode", {"int", "one_hot", "multi_hot", "count"});
   c.one_of("oov_method", {"floormod"});
   c.not_negative({"num_oov_indices"});
-  c.in_range("invert", exactly(0)), c.in_range("pad_to_max_tokens", exactly(0));
+  const bool whole = c.site.text("output_mode") == "int";
+  c.argument(whole || !flag(c.site, "invert"), "invert", "the output mode int", "another");
+  const auto least = c.site.integer("num_oov_indices") + std::ssize(words);
+  if (flag(c.site, "pad_to_max_tokens") && !whole) {
+    c.argument(c.site.integer("max_tokens", 0) >= least, "max_tokens",
+               fmt::format("at least {}", least), c.site.has("max_tokens") ? "less" : "none");
+  }
   c.rank("x", at_least(1));
 }
 
@@ -139,10 +166,12 @@ std::vector<Layer> encoding_layers() {
                          {"mask_token", Role::number, {}, true},
                          choice("output_mode", "int"),
                          choice("oov_method", "floormod"),
+                         {"max_tokens", Role::count, {}, true},
+                         {"oov_token", Role::number, std::int64_t{-1}},
                          flag_argument("pad_to_max_tokens", false),
                          flag_argument("invert", false)},
            .require = require_vocabulary,
-           .build = integer_lookup,
+           .build = lookup,
            .indices = true}};
 }
 

@@ -102,8 +102,9 @@ std::optional<LayerExample> try_shape(const Layer& layer, std::int64_t rank, std
 
 std::optional<LayerExample> example_of(const Layer& layer) {
   use_layers();
-  // GroupNormalization has 32 groups unless one says otherwise, STFTSpectrogram frames of 256.
-  for (std::int64_t extent : {6, 32, 256}) {
+  // GroupNormalization has 32 groups unless one says otherwise, STFTSpectrogram frames of 256, and
+  // MelSpectrogram of 2048.
+  for (std::int64_t extent : {6, 32, 256, 2048}) {
     for (std::int64_t rank : {layer.spatial + 2, 3, 2, 4, 5, 6}) {
       if (auto example = try_shape(layer, rank, extent)) return example;
     }

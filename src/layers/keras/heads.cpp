@@ -1,13 +1,17 @@
 // Attentions of several heads, each on projections of its own.
+#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "layers/keras/attention.h"
 #include "layers/keras/layers.h"
 
 namespace assay::keras {
 namespace {
+
+constexpr std::int64_t kMostAttentionRank = 5;
 
 // Heads of the query and of keys and values, and the features of each.
 struct Heads {
@@ -29,6 +33,41 @@ Dims result_shape(const Site& site) {
   for (std::int64_t n : site.integers("output_shape")) shape.emplace_back(n);
   if (shape.empty()) shape.push_back(extent(site, -1));
   return shape;
+}
+
+// The axes along which keys are weighed: all between the batch and the features, unless some are
+// named.
+Integers attended_axes(const Site& site) {
+  Integers axes;
+  const std::int64_t rank = site.rank(0).value_or(3);
+  for (std::int64_t axis : site.integers("attention_axes"))
+    axes.push_back(normalize_axis(axis, rank).value_or(axis));
+  for (std::int64_t axis = 1; axis < rank - 1 && !site.has("attention_axes"); ++axis)
+    axes.push_back(axis);
+  return axes;
+}
+
+// Letters of the axes but the last of a query and of keys and values, and of the scores: what both
+// share, then what is attended of each. Also n: heads, d and x: features, i j k: those of the
+// result.
+struct Letters {
+  std::string query, others, batch, targets, sources;
+};
+
+Letters letters_of(const Site& site) {
+  const Integers axes = attended_axes(site);
+  Letters letters;
+  for (std::int64_t axis = 0; axis < site.rank(0).value_or(3) - 1; ++axis) {
+    const auto place = std::ranges::find(axes, axis) - axes.begin();
+    const bool attended = place < std::ssize(axes);
+    const char own = static_cast<char>('a' + axis);
+    letters.query += attended ? static_cast<char>('t' + place) : own;
+    letters.others += attended ? static_cast<char>('p' + place) : own;
+    if (!attended) letters.batch += own;
+  }
+  letters.targets = std::string("tuvw").substr(0, axes.size());
+  letters.sources = std::string("pqrs").substr(0, axes.size());
+  return letters;
 }
 
 Weights heads_weights(const Site& site) {
@@ -55,7 +94,7 @@ Weights heads_weights(const Site& site) {
 }
 
 std::string projected(Body& l, const std::string& value, const std::string& name,
-                      const std::string& equation = "btx,xnd->btnd") {
+                      const std::string& equation) {
   const std::string y =
       l("Einsum", {value, l.weight(name + "_kernel")}, {attribute("equation", equation)});
   const std::string bias = l.weight(name + "_bias");
@@ -68,7 +107,7 @@ std::string shared(Body& l, const std::string& value) {
   if (h.query == h.others) return value;
   Integers each;
   for (std::int64_t i = 0; i < h.query; ++i) each.push_back(i * h.others / h.query);
-  return l("Gather", {value, l.b.integers(each)}, {attribute("axis", 2)});
+  return l("Gather", {value, l.b.integers(each)}, {attribute("axis", -2)});
 }
 
 // Where a query sees no key at all, Keras gives the mean of all values, but zeros where it is asked
@@ -79,35 +118,56 @@ std::string shares(Body& l, const std::string& scores) {
                                 mask_along(l, "key_mask", 1)});
   if (!seen.empty()) seen = l("Unsqueeze", {seen, axis});
   seen = all_of(l, {seen, in_order(l, scores), in_window(l, scores)});
-  if (seen.empty()) return l("Softmax", {scores}, {attribute("axis", -1)});
+  Integers keys;
+  for (std::size_t i = attended_axes(l.site).size(); i > 0; --i)
+    keys.push_back(-static_cast<std::int64_t>(i));
+  if (seen.empty()) return softmax(l, scores, keys);
   const std::string low = l.number(far_below(l.type()));
-  const std::string weights =
-      l("Softmax", {l("Where", {seen, scores, low})}, {attribute("axis", -1)});
+  const std::string weights = softmax(l, l("Where", {seen, scores, low}), keys);
   return flag(l.site, "return_attention_scores") ? l("Where", {seen, weights, l.number(0)})
                                                  : weights;
 }
 
-// b: batch, t: queries, s: keys and values, n: heads, d: features.
 std::string multi_head(Body& l) {
+  const Letters a = letters_of(l.site);
+  const std::string q = a.query + "nd", k = a.others + "nd";
+  const std::string scored = a.batch + "n" + a.targets + a.sources;
+  const auto split = [&](const std::string& from, const char* name, const std::string& letters) {
+    return projected(l, from, name, letters + "x,xnd->" + letters + "nd");
+  };
   const double scale = 1 / std::sqrt(static_cast<double>(heads_of(l.site).key_size));
-  const std::string query = l("Mul", {projected(l, l.x, "query"), l.number(scale)});
-  const std::string key = shared(l, projected(l, l.has(2) ? l.input(2) : l.input(1), "key"));
-  const std::string value = shared(l, projected(l, l.input(1), "value"));
+  const std::string query = l("Mul", {split(l.x, "query", a.query), l.number(scale)});
+  const std::string key = shared(l, split(l.has(2) ? l.input(2) : l.input(1), "key", a.others));
+  const std::string value = shared(l, split(l.input(1), "value", a.others));
   const std::string weights =
-      shares(l, l("Einsum", {query, key}, {attribute("equation", "btnd,bsnd->bnts")}));
+      shares(l, l("Einsum", {query, key}, {attribute("equation", q + "," + k + "->" + scored)}));
   if (l.site.has_output(1)) l.b.output(1, weights);
-  std::string y = l("Einsum", {weights, value}, {attribute("equation", "bnts,bsnd->btnd")});
-  if (flag(l.site, "use_gate")) y = l("Mul", {y, l("Sigmoid", {projected(l, l.x, "gate")})});
-  const std::string out = std::string("uvw").substr(0, result_shape(l.site).size());
-  return projected(l, y, "output", fmt::format("btnd,nd{}->bt{}", out, out));
+  std::string y =
+      l("Einsum", {weights, value}, {attribute("equation", scored + "," + k + "->" + q)});
+  if (flag(l.site, "use_gate")) y = l("Mul", {y, l("Sigmoid", {split(l.x, "gate", a.query)})});
+  const std::string out = std::string("ijk").substr(0, result_shape(l.site).size());
+  return projected(l, y, "output", q + ",nd" + out + "->" + a.query + out);
 }
 
+// Masks are defined for one sequence of keys alone.
 void require_heads(Check& c) {
   c.positive({"num_heads", "key_dim", "value_dim", "sliding_window"});
-  const Integers axes = c.site.integers("attention_axes");
-  c.argument(axes.empty() || axes == Integers{1}, "attention_axes", "axis 1",
-             fmt::format("{} axes", axes.size()));
-  require_attention_inputs(c);
+  require_attention_inputs(c, {3, kMostAttentionRank});
+  if (!c.violations.empty() || !c.site.rank(0)) return;
+  const std::int64_t rank = *c.site.rank(0);
+  const Integers axes = attended_axes(c.site);
+  if (!c.axes("attention_axes", axes, rank)) return;
+  for (std::int64_t axis = 0; axis < rank - 1; ++axis) {
+    if (std::ranges::find(axes, axis) == axes.end())
+      c.extent("value", axis, extent(c.site, axis), "the query's extent");
+  }
+  const bool inner = std::ranges::none_of(axes, [&](auto a) { return a == 0 || a == rank - 1; });
+  c.argument(inner && !axes.empty(), "attention_axes", "axes between the batch and the features",
+             fmt::format("{}", fmt::join(axes, ", ")));
+  const bool seen = c.site.has("sliding_window") || flag(c.site, "use_causal_mask") ||
+                    c.site.integer("masked") != 0;
+  c.argument(!seen || rank == 3, "attention_axes", "one axis, where some keys are not seen",
+             fmt::format("inputs of rank {}", rank));
 }
 
 void require_grouped(Check& c) {

@@ -20,6 +20,7 @@ struct Argument {
   Role role;
   std::optional<AttributeValue> fallback{};
   bool optional = false;
+  std::optional<AttributeValue> fallback_before_3{};  // where Keras 2 had another one
 };
 
 // One of the tensors of get_weights(), as the layer's arguments and the input's shape make it.

@@ -91,16 +91,17 @@ void build(Builder& b) {
 struct Entry {
   Operator op;
   std::vector<FormalParameter> inputs, outputs;
-  std::vector<AttributeFormal> attributes;
-  std::vector<Schema> versions;  // from the oldest
+  std::deque<std::vector<AttributeFormal>> attributes;  // by version
+  std::vector<Schema> versions;                         // from the oldest
 };
 
-AttributeFormal to_formal(const Argument& argument) {
+AttributeFormal to_formal(const Argument& argument, int version) {
   AttributeFormal formal{argument.name, kind_of(argument.role), false, false, 0, 0, "", {}, {}, {}};
   formal.required = !argument.fallback && !argument.optional;
   if (!argument.fallback) return formal;
   formal.has_default = true;
-  const AttributeValue& value = *argument.fallback;
+  const bool other = version < 3 && argument.fallback_before_3;
+  const AttributeValue& value = other ? *argument.fallback_before_3 : *argument.fallback;
   if (const auto* real = std::get_if<double>(&value)) formal.real = *real;
   if (const auto* integer = std::get_if<std::int64_t>(&value)) formal.integer = *integer;
   if (const auto* text = std::get_if<std::string>(&value)) formal.text = *text;
@@ -121,11 +122,13 @@ void fill_schemas(const Layer& layer, Entry& entry) {
   if (!any) entry.inputs.push_back({"weights", "T", Arity::variadic, true, 0});
   entry.outputs.push_back({"y", layer.indices ? "N" : "T", Arity::single, true, 1});
   if (layer.outputs > 1) entry.outputs.push_back({"states", "T", Arity::variadic, true, 0});
-  for (const Argument& argument : layer.arguments) entry.attributes.push_back(to_formal(argument));
-  std::ranges::sort(entry.attributes, {}, &AttributeFormal::name);
   for (int version = layer.since; version <= kNewest; ++version) {
+    std::vector<AttributeFormal>& formals = entry.attributes.emplace_back();
+    for (const Argument& argument : layer.arguments)
+      formals.push_back(to_formal(argument, version));
+    std::ranges::sort(formals, {}, &AttributeFormal::name);
     entry.versions.push_back({kDomain, layer.name, version, false, entry.inputs, entry.outputs, 1,
-                              kNoLimit, 1, layer.outputs, kConstraints, entry.attributes});
+                              kNoLimit, 1, layer.outputs, kConstraints, formals});
     entry.op.versions.push_back(version);
   }
 }
@@ -178,6 +181,26 @@ std::span<const Layer> layers() { return table().layers; }
 const Layer* find_layer(std::string_view name) {
   const auto place = table().places.find(name);
   return place == table().places.end() ? nullptr : &table().layers[place->second];
+}
+
+static bool asks_for(const Node& node, std::string_view argument) {
+  const AttributeValue* value = node.find(argument);
+  const auto* flag = value ? std::get_if<std::int64_t>(value) : nullptr;
+  return flag && *flag != 0;
+}
+
+std::size_t outputs_of(const Node& node) {
+  const Layer* layer = find_layer(node.op);
+  if (!layer) return 1;
+  if (asks_for(node, "return_state") || asks_for(node, "return_attention_scores"))
+    return static_cast<std::size_t>(layer->outputs);
+  const AttributeValue* value = node.find("layer");
+  const auto* inside = value ? std::get_if<std::shared_ptr<const Graph>>(value) : nullptr;
+  if (layer->outputs == 1 || !inside || (*inside)->nodes.empty()) return 1;
+  const AttributeValue* merged = node.find("merge_mode");
+  const auto* mode = merged ? std::get_if<std::string>(merged) : nullptr;
+  const bool apart = mode && *mode == "none";
+  return 2 * outputs_of((*inside)->nodes.front()) - (apart ? 0 : 1);  // of both directions
 }
 
 void use_layers() {

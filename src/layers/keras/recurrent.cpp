@@ -164,7 +164,7 @@ std::string recurrent(Body& l) {
   if (flag(l.site, "go_backwards")) x = backwards(l, x, 0);
   const Names found = flag(l.site, "masked") ? masked_steps(l, x, mask_by_time(l)) : steps(l, x);
   for (std::size_t i = 1; i < found.size(); ++i) {
-    if (l.site.has_output(i)) l.b.output(i, last_state(l, found[i]));
+    if (l.gives(i)) l.give(i, last_state(l, found[i]));
   }
   if (!flag(l.site, "return_sequences")) {
     if (!flag(l.site, "masked")) return last_state(l, found[1]);
@@ -177,7 +177,7 @@ std::string recurrent(Body& l) {
 std::string step(Body& l) {
   const Names found = steps(l, l("Unsqueeze", {l.x, l.b.integers({0})}));
   for (std::size_t i = 1; i < found.size(); ++i) {
-    if (l.site.has_output(i)) l.b.output(i, last_state(l, found[i]));
+    if (l.gives(i)) l.give(i, last_state(l, found[i]));
   }
   return last_state(l, found[1]);
 }

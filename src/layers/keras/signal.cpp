@@ -1,5 +1,8 @@
 // Layers that turn signals into spectrograms.
+#include <algorithm>
 #include <bit>
+#include <cmath>
+#include <numbers>
 
 #include <fmt/format.h>
 
@@ -96,10 +99,105 @@ void require_stft(Check& c) {
              fmt::format("{} of {}", time.value, frame));
 }
 
+// The frequencies of a transform on the mel scale of HTK, in triangles that lie half over each
+// other.
+Tensor mel_triangles(const Site& site, ElementType type) {
+  const auto mel = [](double hertz) { return 1127 * std::log1p(hertz / 700); };
+  const double rate = site.real("sampling_rate");
+  const std::int64_t count = site.integer("fft_length") / 2 + 1,
+                     bins = site.integer("num_mel_bins");
+  const double low = mel(site.real("min_freq"));
+  const double high = mel(site.real("max_freq", std::trunc(rate / 2)));
+  const double step = (high - low) / static_cast<double>(bins + 1);
+  std::vector<double> weights(static_cast<std::size_t>(count * bins));  // none of the frequency 0
+  for (std::int64_t i = bins; i < count * bins; ++i) {
+    const double hertz = static_cast<double>(i / bins) * rate / 2 / static_cast<double>(count - 1);
+    const double at = (mel(hertz) - low) / step - static_cast<double>(i % bins);
+    weights[static_cast<std::size_t>(i)] = std::max(0.0, std::min(at, 2 - at));
+  }
+  return make_tensor(type, {count, bins}, weights);
+}
+
+// As long as the transform, with zeros around it; "" where every element counts alike. Hamming's
+// numbers are not those of the standard's operator.
+std::string window_of(Body& l) {
+  const std::int64_t whole = l.site.integer("fft_length");
+  const std::int64_t length = l.site.integer("sequence_length", whole);
+  const std::string& name = l.site.text("window");
+  if (name == "none") return "";
+  const double mean = name == "hann" ? 0.5 : 0.54;
+  std::vector<double> window(static_cast<std::size_t>(whole));
+  for (std::int64_t i = 0; i < length; ++i) {
+    const double turn = 2 * std::numbers::pi * static_cast<double>(i) / static_cast<double>(length);
+    window[static_cast<std::size_t>((whole - length) / 2 + i)] = mean - (1 - mean) * std::cos(turn);
+  }
+  return l.b.constant(make_tensor(l.type(), {whole}, window));
+}
+
+std::string decibels(Body& l, const std::string& power) {
+  const double least = l.site.real("min_power"), unit = 10 / std::numbers::ln10;
+  const double reference = unit * std::log(std::max(std::abs(l.site.real("ref_power")), least));
+  const std::string log = l("Log", {l("Max", {power, l.number(least)})});
+  const std::string found = l("Sub", {l("Mul", {log, l.number(unit)}), l.number(reference)});
+  const std::string loudest = l("ReduceMax", {found}, {attribute("keepdims", 0)});
+  return l("Max", {found, l("Sub", {loudest, l.number(l.site.real("top_db"))})});
+}
+
+std::string mel_spectrogram(Body& l) {
+  const std::int64_t length = l.site.integer("fft_length"), half = length / 2;
+  const std::string signal =
+      l("Pad", {l.x, l.b.integers({0, half, 0, half})}, {attribute("mode", "reflect")});
+  const std::string parts = l(
+      "STFT", {l("Unsqueeze", {signal, l.b.integers({-1})}),
+               l.b.integer(l.site.integer("sequence_stride")), window_of(l), l.b.integer(length)});
+  const std::string squares =
+      l("ReduceSum", {l("Mul", {parts, parts}), l.b.integers({-1})}, {attribute("keepdims", 0)});
+  const std::string strength = l("Pow", {l("Sqrt", {squares}), l.number(l.site.real("mag_exp"))});
+  const std::string bands = l("MatMul", {strength, l.b.constant(mel_triangles(l.site, l.type()))});
+  return l.transposed(flag(l.site, "power_to_db") ? decibels(l, bands) : bands, {0, 2, 1});
+}
+
+void require_mel(Check& c) {
+  c.one_of("window", {"hann", "hamming", "none"});
+  c.rank("x", exactly(2));
+  if (!c.positive({"fft_length", "sequence_length", "sequence_stride", "num_mel_bins"})) return;
+  const std::int64_t length = c.site.integer("fft_length");
+  c.in_range("sequence_length", at_most(length));
+  const double rate = c.site.real("sampling_rate"), least = c.site.real("min_freq");
+  c.argument(least >= 0 && c.site.real("max_freq", std::trunc(rate / 2)) > least, "max_freq",
+             "a frequency above min_freq", "none");
+  if (!c.violations.empty()) return;
+  const Dim time = extent(c.site, 1);
+  c.argument(!time.known() || time.value > length / 2, "fft_length",
+             "a signal longer than half of it", fmt::format("{}", time.value));
+}
+
+Layer mel_layer() {
+  return {.name = "MelSpectrogram",
+          .summary = "How loud each band of pitches is in each frame of a signal.",
+          .arguments = {{"fft_length", Role::count, std::int64_t{2048}},
+                        {"sequence_stride", Role::count, std::int64_t{512}},
+                        {"sequence_length", Role::count, {}, true},
+                        choice("window", "hann"),
+                        real("sampling_rate", Role::factor, 16000),
+                        {"num_mel_bins", Role::count, std::int64_t{128}},
+                        real("min_freq", Role::bounds, 20),
+                        {"max_freq", Role::bounds, {}, true},
+                        flag_argument("power_to_db", true),
+                        real("top_db", Role::bounds, 80),
+                        real("mag_exp", Role::factor, 2),
+                        real("min_power", Role::epsilon, 1e-10),
+                        real("ref_power", Role::factor, 1)},
+          .require = require_mel,
+          .build = mel_spectrogram,
+          .since = 3};
+}
+
 }  // namespace
 
 std::vector<Layer> signal_layers() {
-  return {{.name = "STFTSpectrogram",
+  return {mel_layer(),
+          {.name = "STFTSpectrogram",
            .summary = "How strong each frequency is in each frame of a signal.",
            .arguments = {choice("mode", "log"),
                          {"frame_length", Role::count, std::int64_t{256}},

@@ -194,11 +194,10 @@ Weights both_weights(const Site& site) {
 }
 
 void require_both(Check& c) {
-  c.one_of("merge_mode", {"concat", "sum", "ave", "mul"});
+  c.one_of("merge_mode", {"concat", "sum", "ave", "mul", "none"});
   for (bool backward : {false, true}) {
     const Direction one(c.site, backward);
     if (!c.argument(one.recurs(), "layer", "a recurrent layer", one.site().node().op)) return;
-    c.argument(!flag(one.site(), "return_state"), "return_state", "a layer without states", "one");
     const Lookup found = find_operator(kDomain, one.layer()->name, c.site.version());
     Check inside(one.site(), *found.schema);
     one.layer()->require(inside);
@@ -207,13 +206,15 @@ void require_both(Check& c) {
   }
 }
 
-std::string in_direction(Body& l, bool backward) {
+// Puts the last states behind those of the other direction, if one asks for them.
+std::string in_direction(Body& l, bool backward, Names& states) {
   const Direction one(l.site, backward);
   Names inputs = {l.x};
   inputs.resize(one.layer()->inputs.size());
   for (std::size_t i = 0; i < one.weights().size(); ++i) inputs.push_back(l.input(one.first() + i));
   if (flag(l.site, "masked")) inputs.push_back(l.weight("mask"));
   Body body(l.b, *one.layer(), one.site(), std::move(inputs));
+  if (flag(one.site(), "return_state")) body.more = &states;
   const std::string y = one.layer()->build(body);
   if (!backward || !flag(one.site(), "return_sequences")) return y;
   return l("Slice", {y, l.b.integers({-1}), l.b.integers({INT64_MIN}), l.b.integers({1}),
@@ -221,8 +222,14 @@ std::string in_direction(Body& l, bool backward) {
 }
 
 std::string bidirectional(Body& l) {
-  const std::string there = in_direction(l, false), back = in_direction(l, true);
+  Names states;
+  const std::string there = in_direction(l, false, states), back = in_direction(l, true, states);
   const std::string& mode = l.site.text("merge_mode");
+  if (mode == "none") states.insert(states.begin(), back);
+  for (std::size_t i = 0; i < states.size(); ++i) {
+    if (l.gives(i + 1)) l.give(i + 1, states[i]);
+  }
+  if (mode == "none") return there;
   if (mode == "sum") return l("Add", {there, back});
   if (mode == "mul") return l("Mul", {there, back});
   if (mode == "ave") return l("Mean", {there, back});
@@ -241,6 +248,7 @@ std::vector<Layer> wrapper_layers() {
            .weights = both_weights,
            .require = require_both,
            .build = bidirectional,
+           .outputs = 6,
            .masks = Masks::use},
           {.name = "TimeDistributed",
            .summary = "A layer on each step of a sequence.",

@@ -24,6 +24,8 @@ _MANNER = "keras."
 _LISTS = ("target_shape", "dims", "shared_axes", "output_shape", "bin_boundaries", "vocabulary")
 # Those that Keras has not: they say how a node is laid out.
 _OURS = ("cells", "masked")
+# Those that decide the first weights alone, which the model gives; scipy would have to make them.
+_OF_WEIGHTS = {"STFTSpectrogram": ("window",)}
 # Of each spatial axis the numbers before and after it.
 _ENDS = ("padding", "cropping")
 
@@ -47,7 +49,8 @@ def arguments(node, cls, inner):
 
     `inner` makes a layer of a node inside this one.
     """
-    known, made, called = parameters(cls), {}, {}
+    known, called = parameters(cls), {}
+    made = {name: None for name in _OF_WEIGHTS.get(node.op, ())}
     for given, value in node.attributes.items():
         if given in _OURS:
             continue
@@ -83,6 +86,8 @@ def _value(name, value, default, inner):
         return value.numpy().item() if value.count() == 1 else value.numpy()
     if isinstance(default, bool):
         return bool(value)
+    if value == "none":
+        return None
     if not isinstance(value, (list, tuple)):
         return value
     if name == "output_shape":  # -1 is the input's own extent
