@@ -112,7 +112,7 @@ class Grafting {
   std::string before(const std::string& name, ElementType type) {
     static constexpr const char* kBefore[] = {"Identity", "Neg", "Abs", "Relu", "Tanh", "Exp"};
     if (!grafts_ || has_graphs_ || type != ElementType::f32 || !dice_.chance(50)) return name;
-    const std::string first = "given_" + name;
+    std::string first = "given_" + name;
     const char* op = kBefore[dice_.pick(0, std::ssize(kBefore) - 1)];
     if (dice_.chance(50)) {
       model_.graph.nodes.push_back(node(op, {first}, {name}));
