@@ -16,6 +16,8 @@ constexpr std::int64_t kResults = std::int64_t{1} << 16;
 constexpr std::int64_t kNarrow = 40;
 constexpr std::int64_t kStep = 8;
 constexpr double kParallelWork = 400e3;
+// Weights are kept only as long as all tensors take less than this share of what they may.
+constexpr std::size_t kShareKept = 16;
 
 std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
@@ -58,7 +60,7 @@ PackedWeights pack_weights(const Patches& p, const Elements& w, PackedWeights* k
   packed->reserve(static_cast<std::size_t>(p.groups));
   for (std::int64_t group = 0; group < p.groups; ++group)
     packed->emplace_back(p.maps, p.terms(), weights_of(p, w, group));
-  if (kept && live_tensor_bytes() < memory_limit() / 2) *kept = packed;
+  if (kept && live_tensor_bytes() < memory_limit() / kShareKept) *kept = packed;
   return packed;
 }
 
