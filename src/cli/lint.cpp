@@ -90,6 +90,7 @@ Json to_json(const LintNode& node) {
                  {"range", to_json(node.range)},
                  {"why", node.why},
                  {"cause", node.cause}};
+  if (node.more_causes > 0) result["more_causes"] = node.more_causes;
   if (!node.path.empty()) {
     Json& path = result["path"] = Json::array();
     for (const LintStep& step : node.path)
@@ -138,7 +139,9 @@ std::string shown(const LintNode& node, const Style& style) {
 std::string shown_way(const LintNode& node) {
   constexpr std::size_t kShown = 5;
   std::string text;
-  if (!node.cause.empty()) text += fmt::format("    from {}\n", fmt::join(node.cause, ", "));
+  if (!node.cause.empty())
+    text += fmt::format("    from {}{}\n", fmt::join(node.cause, ", "),
+                        node.more_causes == 0 ? "" : fmt::format(" and {} more", node.more_causes));
   for (std::size_t i = 0; i < node.path.size(); ++i) {
     const std::size_t left = node.path.size() - i;
     if (i > 0 && left > kShown) continue;

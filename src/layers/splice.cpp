@@ -17,6 +17,14 @@ void mark_origin(const Replaced& replaced, Node& node) {
 
 }  // namespace
 
+const std::string& SharedConstants::name_of(const Tensor& tensor, const std::string& name) {
+  constexpr std::int64_t kMostShared = 64;  // elements
+  if (tensor.type() == ElementType::string || tensor.size() > kMostShared) return name;
+  std::string key(short_name(tensor.type()));
+  key += to_text(tensor.shape()) + to_file_bytes(tensor);
+  return names_.try_emplace(std::move(key), name).first->second;
+}
+
 Node constant_node(std::string name, Tensor tensor) {
   Node node;
   node.op = "Constant";
@@ -26,7 +34,7 @@ Node constant_node(std::string name, Tensor tensor) {
   return node;
 }
 
-void splice(const Replaced& replaced, Graph body, Graph& into) {
+void splice(const Replaced& replaced, Graph body, Graph& into, SharedConstants* shared) {
   Renaming names = {{"", ""}};
   const auto inner = [&](const std::string& name) -> const std::string& {
     return names.try_emplace(name, replaced.place + "::" + name).first->second;
@@ -52,7 +60,16 @@ void splice(const Replaced& replaced, Graph body, Graph& into) {
     into.nodes.push_back(std::move(node));
   };
   for (NamedTensor& constant : body.initializers) {
-    const std::string name = inner(constant.name);
+    const bool is_output = names.contains(constant.name);
+    inner(constant.name);
+    std::string& name = names.at(constant.name);
+    if (shared && !is_output) {
+      const std::string& known = shared->name_of(constant.tensor, name);
+      if (known != name) {
+        name = known;
+        continue;
+      }
+    }
     add(constant_node(name, std::move(constant.tensor)), name);
   }
   for (Node& node : body.nodes) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "graph/graph.h"
@@ -16,9 +17,20 @@ struct Replaced {
   std::vector<std::string> inputs, outputs;  // "" is one that is not given, or not wanted
 };
 
+// Small inner constants of one graph, which its operations need over and over: the name of each.
+class SharedConstants {
+ public:
+  // The name under which the same elements are there already; else `name`, from now on.
+  const std::string& name_of(const Tensor& tensor, const std::string& name);
+
+ private:
+  std::unordered_map<std::string, std::string> names_;  // by type, shape and elements
+};
+
 // Adds the nodes of `body` to `into`. Its inner names become "place::v3", where no value of the
-// model may have "::" in its name; its initialisers become Constant nodes.
-void splice(const Replaced& replaced, Graph body, Graph& into);
+// model may have "::" in its name; its initialisers become Constant nodes, unless `shared` has
+// them.
+void splice(const Replaced& replaced, Graph body, Graph& into, SharedConstants* shared = nullptr);
 
 Node constant_node(std::string name, Tensor tensor);
 

@@ -1,7 +1,6 @@
 #include "numeric/abstract.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 
@@ -51,7 +50,7 @@ std::vector<std::int64_t> cell_by_position(const std::vector<std::int64_t>& cuts
 template <class Visit>
 void for_each_element(const Tensor& tensor, const Visit& visit) {
   constexpr std::int64_t kTogether = 512;
-  std::array<Interval, kTogether> ranges;
+  std::vector<Interval> ranges(static_cast<std::size_t>(std::min(kTogether, tensor.size())));
   const Value value(tensor);
   for (std::int64_t begin = 0; begin < tensor.size(); begin += kTogether) {
     const std::int64_t end = std::min(begin + kTogether, tensor.size());
@@ -184,6 +183,27 @@ Interval hull_of(const Abstract& x) {
   }
   for (const Cell& cell : x.cells) all = hull(all, cell.range);
   return all;
+}
+
+ElementKinds kinds_of(const Abstract& x) {
+  ElementKinds kinds;
+  const auto look = [&](auto elements) {
+    for (const auto element : elements) {
+      kinds.finite = kinds.finite && std::isfinite(element);
+      kinds.nan = kinds.nan || std::isnan(element);
+    }
+  };
+  if (x.exact.defined()) {
+    storage_of(x.exact.type()) == Storage::f32 ? look(x.exact.data<float>())
+                                               : look(x.exact.data<double>());
+    return kinds;
+  }
+  for (const auto& [range, form] : x.cells) {
+    const bool bounded = std::isfinite(range.low) && std::isfinite(range.high);
+    kinds.finite = kinds.finite && !range.nan && (bounded || !range.has_number());
+    kinds.nan = kinds.nan || range.nan;
+  }
+  return kinds;
 }
 
 std::vector<Cell> regrid(const Abstract& x, const Cuts& cuts) {

@@ -60,6 +60,11 @@ Abstract anything(const ValueType& type);
 
 // The smallest range that holds every element; no number for a tensor without elements.
 Interval hull_of(const Abstract& x);
+// Of elements that may be there: whether all are finite numbers, and whether any is NaN.
+struct ElementKinds {
+  bool finite = true, nan = false;
+};
+ElementKinds kinds_of(const Abstract& x);  // of reals
 // The range of each cell of another grid, whose cuts are per axis; an exact tensor is looked
 // through element by element. The form of a cell stays where it covers the new cell.
 std::vector<Cell> regrid(const Abstract& x, const Cuts& cuts);

@@ -68,12 +68,15 @@ std::optional<Abstract> from_extents(const Known& known) {
   return result;
 }
 
-// What inference has computed already: integers that decide shapes.
+// What inference has computed already: integers that decide shapes, and what no input decides.
 std::optional<Abstract> inferred(const PlannedNode& node, const Known* known,
                                  std::span<const Abstract> inputs) {
-  if (!known || !known->type.is_tensor() || is_real(known->type.element)) return std::nullopt;
-  if (known->constant.defined()) return constant_abstract(known->constant);
+  if (!known || !known->type.is_tensor()) return std::nullopt;
   const Pattern pattern = node.found.entry ? node.found.entry->meaning.pattern : Pattern::opaque;
+  const bool real = is_real(known->type.element);
+  if (known->constant.defined() && (!real || (pattern == Pattern::generate && inputs.empty())))
+    return constant_abstract(known->constant);
+  if (real) return std::nullopt;
   // What moves elements of such lists makes another one; of other integers nothing is known.
   const bool moves = pattern == Pattern::move || pattern == Pattern::gather;
   const bool lists = std::all_of(inputs.begin(), inputs.end(), [](const Abstract& input) {
@@ -342,9 +345,9 @@ void Analysis::settle(Situation& s, std::vector<Abstract>& outputs, Analyzed& se
     roots.add(input.roots);
     mixed.add(input.mixed);
     if (!input.real()) continue;
-    const Interval all = hull_of(input);
-    operands_finite = operands_finite && (finite(all) || (!all.has_number() && !all.nan));
-    operands_numbers = operands_numbers && !all.nan;
+    const ElementKinds kinds = kinds_of(input);
+    operands_finite = operands_finite && kinds.finite;
+    operands_numbers = operands_numbers && !kinds.nan;
   }
   if (!elementwise) mixed = roots;
   for (std::size_t i = 0; i < outputs.size(); ++i) {
@@ -433,8 +436,9 @@ std::vector<Abstract> Analysis::derived(Situation& s, Analyzed& seen) {
     s.applied.clear();
     s.left_type.reset();
     Outputs found = transfer(s);
-    if (found) outputs = *std::move(found);
-    return found.has_value();
+    if (!found) return false;
+    outputs = *std::move(found);
+    return true;
   };
   const bool copies = s.node.found.entry->meaning.pattern == Pattern::gather;
   if (attempt(transfer_aligned)) return outputs;

@@ -16,11 +16,24 @@ struct Line {
   std::int64_t from_step = 0, to_step = 0;
 };
 
+struct Range {
+  std::int64_t low = 0, high = 0;  // both inside
+};
+
+// Lines along one axis, from the one with the smallest steps on.
+using Along = std::vector<const Line*>;
+
 // A region whose lines each run along a single axis on both sides.
 struct Box {
+  Box() = default;
+  Box(Box&&) = default;  // a copy's lines would lie elsewhere
+  Box& operator=(Box&&) = default;
+
   std::size_t input = 0;
   std::vector<std::int64_t> from_base, to_base;
   std::vector<Line> lines;
+  std::vector<Along> from, to;  // by axis
+  std::vector<Range> written;   // positions of each axis of the target
 };
 
 std::vector<std::int64_t> index_of(std::int64_t flat, const Shape& shape) {
@@ -72,6 +85,30 @@ bool add_lines(Box& box, std::int64_t extent, std::int64_t from, std::int64_t to
   return true;
 }
 
+// Sorts the lines by their axes, once there are all.
+void arrange(Box& box) {
+  box.from.resize(box.from_base.size());
+  box.to.resize(box.to_base.size());
+  for (const Line& line : box.lines) {
+    if (line.from_axis >= 0) box.from[static_cast<std::size_t>(line.from_axis)].push_back(&line);
+    if (line.to_axis >= 0) box.to[static_cast<std::size_t>(line.to_axis)].push_back(&line);
+  }
+  for (Along& lines : box.from)
+    std::sort(lines.begin(), lines.end(), [](const Line* a, const Line* b) {
+      return std::llabs(a->from_step) < std::llabs(b->from_step);
+    });
+  for (std::size_t d = 0; d < box.to.size(); ++d) {
+    std::sort(box.to[d].begin(), box.to[d].end(), [](const Line* a, const Line* b) {
+      return std::llabs(a->to_step) < std::llabs(b->to_step);
+    });
+    Range& range = box.written.emplace_back(Range{box.to_base[d], box.to_base[d]});
+    for (const Line* line : box.to[d]) {
+      const std::int64_t reach = line->to_step * (line->extent - 1);
+      (reach < 0 ? range.low : range.high) += reach;
+    }
+  }
+}
+
 std::optional<Box> box_of(const Region& region, const Shape& source, const Shape& target) {
   Box box;
   box.input = region.input;
@@ -79,48 +116,22 @@ std::optional<Box> box_of(const Region& region, const Shape& source, const Shape
     box.from_base.assign(source.size(), 0);
     box.to_base.assign(target.size(), 0);
     if (!add_lines(box, element_count(source), 1, 1, source, target)) return std::nullopt;
-    return box;
+  } else {
+    box.from_base = index_of(region.from, source);
+    box.to_base = index_of(region.to, target);
   }
-  box.from_base = index_of(region.from, source);
-  box.to_base = index_of(region.to, target);
   for (std::size_t d = 0; d < region.extents.size(); ++d)
     if (!add_lines(box, region.extents[d], region.from_strides[d], region.to_strides[d], source,
                    target))
       return std::nullopt;
+  arrange(box);
   return box;
 }
 
-struct Range {
-  std::int64_t low = 0, high = 0;  // both inside
-};
-
-// All lines along one axis, from the one with the smallest steps on.
-std::vector<const Line*> along(const Box& box, int axis, bool target) {
-  std::vector<const Line*> lines;
-  for (const Line& line : box.lines)
-    if ((target ? line.to_axis : line.from_axis) == axis) lines.push_back(&line);
-  std::sort(lines.begin(), lines.end(), [&](const Line* a, const Line* b) {
-    return std::llabs(target ? a->to_step : a->from_step) <
-           std::llabs(target ? b->to_step : b->from_step);
-  });
-  return lines;
-}
-
-// The positions of the target's axis that the box writes.
-Range written(const Box& box, int axis) {
-  Range range{box.to_base[static_cast<std::size_t>(axis)],
-              box.to_base[static_cast<std::size_t>(axis)]};
-  for (const Line* line : along(box, axis, true)) {
-    const std::int64_t reach = line->to_step * (line->extent - 1);
-    (reach < 0 ? range.low : range.high) += reach;
-  }
-  return range;
-}
-
 // Whether all positions between the first and the last are written.
-bool seamless(const Box& box, int axis) {
+bool seamless(const Along& lines) {
   std::int64_t next = 1;
-  for (const Line* line : along(box, axis, true)) {
+  for (const Line* line : lines) {
     if (std::llabs(line->to_step) != next) return false;
     next *= line->extent;
   }
@@ -141,19 +152,20 @@ std::optional<std::int64_t> index_behind(const Line& line, std::int64_t base, st
 }
 
 void add_cut(std::vector<std::int64_t>& cuts, std::int64_t at, std::int64_t extent) {
-  if (at > 0 && at < extent) cuts = united(cuts, {at});
+  if (at <= 0 || at >= extent) return;
+  const auto place = std::lower_bound(cuts.begin(), cuts.end(), at);
+  if (place == cuts.end() || *place != at) cuts.insert(place, at);
 }
 
 void add_source_cuts(const Box& box, const MoveSource& source, const Shape& target, Cuts& cuts) {
   const Cuts natural = natural_cuts(*source.value, TensorMode::partition);
-  for (std::size_t d = 0; d < natural.size(); ++d) {
-    const std::vector<const Line*> lines = along(box, static_cast<int>(d), false);
-    if (lines.empty()) continue;
+  for (std::size_t d = 0; d < std::min(natural.size(), box.from.size()); ++d) {
+    const Along& lines = box.from[d];
+    if (lines.empty() || natural[d].empty()) continue;
     const Line& outer = *lines.back();
     if (outer.to_axis < 0) continue;
     const auto to = static_cast<std::size_t>(outer.to_axis);
-    const bool last = along(box, outer.to_axis, true).back() == &outer;
-    if (!last) continue;
+    if (box.to[to].back() != &outer) continue;
     for (std::int64_t cut : natural[d]) {
       if (lines.size() > 1 && (cut - box.from_base[d]) % outer.from_step != 0) continue;
       if (const auto index = index_behind(outer, box.from_base[d], cut)) {
@@ -167,7 +179,7 @@ void add_source_cuts(const Box& box, const MoveSource& source, const Shape& targ
 
 // Indices along each line that may write positions in `wanted` of a target axis.
 Range indices(const Box& box, const Line& line, const Range& wanted) {
-  const auto lines = along(box, line.to_axis, true);
+  const Along& lines = box.to[static_cast<std::size_t>(line.to_axis)];
   Range all{0, line.extent - 1};
   if (lines.back() != &line) return all;  // inner lines: any of them
   std::int64_t slack_low = 0, slack_high = 0;
@@ -221,21 +233,27 @@ class Relabelling {
 
  private:
   std::uint32_t form_through(const Box& box, std::uint32_t form) const;
-  const std::vector<Cell>& cells_of_source(std::size_t input) const;
+  struct Grid {
+    Cuts cuts;
+    std::vector<std::int64_t> steps;
+    std::vector<Cell> cells;
+  };
+  const Grid& grid_of_source(std::size_t input) const;
 
   const std::vector<MoveSource>& sources_;
   const MoveTarget& target_;
   Forms& forms_;
-  mutable std::vector<std::optional<std::vector<Cell>>> cells_{};
+  mutable std::vector<std::optional<Grid>> grids_{};
 };
 
-const std::vector<Cell>& Relabelling::cells_of_source(std::size_t input) const {
-  cells_.resize(sources_.size());
-  if (!cells_[input]) {
+const Relabelling::Grid& Relabelling::grid_of_source(std::size_t input) const {
+  grids_.resize(sources_.size());
+  if (!grids_[input]) {
     const Abstract& x = *sources_[input].value;
-    cells_[input] = regrid(x, natural_cuts(x, TensorMode::partition));
+    const Cuts cuts = natural_cuts(x, TensorMode::partition);
+    grids_[input] = Grid{cuts, strides_of(cells_of(cuts)), regrid(x, cuts)};
   }
-  return *cells_[input];
+  return *grids_[input];
 }
 
 // The index of the source as a function of that of the target, if it is one axis by axis. On an
@@ -245,7 +263,7 @@ std::uint32_t Relabelling::form_through(const Box& box, std::uint32_t form) cons
   const MoveSource& source = sources_[box.input];
   IndexMap through;
   for (std::size_t a = 0; a < source.shape.size(); ++a) {
-    const auto lines = along(box, static_cast<int>(a), false);
+    const Along& lines = box.from[a];
     if (lines.size() > 1) return 0;
     if (lines.empty()) {
       through.push_back({-1, 0, box.from_base[a]});
@@ -253,7 +271,7 @@ std::uint32_t Relabelling::form_through(const Box& box, std::uint32_t form) cons
     }
     const Line& line = *lines[0];
     if (line.to_axis < 0 || std::llabs(line.to_step) != 1 ||
-        along(box, line.to_axis, true).size() > 1)
+        box.to[static_cast<std::size_t>(line.to_axis)].size() > 1)
       return 0;
     const std::int64_t step = line.from_step * line.to_step;
     const std::int64_t offset =
@@ -270,20 +288,18 @@ std::uint32_t Relabelling::form_through(const Box& box, std::uint32_t form) cons
 void Relabelling::collect(const Box& box, const std::vector<Range>& wanted, Gathered& out) const {
   bool inside = true;
   for (std::size_t d = 0; d < wanted.size(); ++d) {
-    const Range own = written(box, static_cast<int>(d));
+    const Range& own = box.written[d];
     if (own.high < wanted[d].low || own.low > wanted[d].high) return;
-    inside = inside && own.low <= wanted[d].low && wanted[d].high <= own.high &&
-             seamless(box, static_cast<int>(d));
+    inside =
+        inside && own.low <= wanted[d].low && wanted[d].high <= own.high && seamless(box.to[d]);
   }
   const MoveSource& source = sources_[box.input];
-  const Abstract& x = *source.value;
-  const std::vector<Cell>& cells = cells_of_source(box.input);
+  const auto& [cuts, steps, cells] = grid_of_source(box.input);
   if (cells.empty()) return;
-  const Cuts cuts = natural_cuts(x, TensorMode::partition);
   std::vector<Range> spans(source.shape.size());
   for (std::size_t a = 0; a < spans.size(); ++a) {
     Range read{box.from_base[a], box.from_base[a]};
-    for (const Line* line : along(box, static_cast<int>(a), false)) {
+    for (const Line* line : box.from[a]) {
       Range i{0, line->extent - 1};
       if (line->to_axis >= 0)
         i = indices(box, *line, wanted[static_cast<std::size_t>(line->to_axis)]);
@@ -294,7 +310,6 @@ void Relabelling::collect(const Box& box, const std::vector<Range>& wanted, Gath
     spans[a] = {std::upper_bound(cuts[a].begin(), cuts[a].end(), read.low) - cuts[a].begin(),
                 std::upper_bound(cuts[a].begin(), cuts[a].end(), read.high) - cuts[a].begin()};
   }
-  const std::vector<std::int64_t> steps = strides_of(cells_of(cuts));
   std::vector<std::int64_t> at(spans.size());
   for (std::size_t a = 0; a < spans.size(); ++a) at[a] = spans[a].low;
   for (bool more = true; more;) {
@@ -329,9 +344,8 @@ Cuts target_cuts(const std::vector<Box>& boxes, const std::vector<MoveSource>& s
   if (mode == TensorMode::smash) return cuts;
   for (const Box& box : boxes) {
     for (std::size_t d = 0; d < cuts.size(); ++d) {
-      const Range own = written(box, static_cast<int>(d));
-      add_cut(cuts[d], own.low, target.shape[d]);
-      add_cut(cuts[d], own.high + 1, target.shape[d]);
+      add_cut(cuts[d], box.written[d].low, target.shape[d]);
+      add_cut(cuts[d], box.written[d].high + 1, target.shape[d]);
     }
     add_source_cuts(box, sources[box.input], target.shape, cuts);
   }
@@ -348,10 +362,10 @@ Abstract relabel(const Movement& movement, const std::vector<MoveSource>& source
   constexpr std::size_t kMostRegions = 256;
   std::vector<Box> boxes;
   for (const Region& region : movement.regions) {
-    const auto box = box_of(region, sources[region.input].shape, target.shape);
+    auto box = box_of(region, sources[region.input].shape, target.shape);
     if (!box || movement.regions.size() > kMostRegions)
       return mixed(sources, movement.complete ? std::nullopt : fill, target);
-    boxes.push_back(*box);
+    boxes.push_back(*std::move(box));
   }
   Abstract result = uniform(target.type, Interval::no_number(false));
   if (result.cells.empty()) return result;

@@ -21,10 +21,21 @@ class OneThread {
   int before_;
 };
 
+// Behind a deep network everything depends on every weight, so that all names of all operations
+// would outgrow the model.
+constexpr std::size_t kMostCauses = 20;
+
 void name_causes(Assessment& judgement, const Roots& roots) {
-  for (std::size_t n = 0; n < judgement.nodes.size(); ++n)
-    for (int root : judgement.roots[n])
-      judgement.nodes[n].cause.push_back(roots.roots[static_cast<std::size_t>(root)].name);
+  for (std::size_t n = 0; n < judgement.nodes.size(); ++n) {
+    LintNode& node = judgement.nodes[n];
+    const std::vector<int> depends = judgement.roots[n].all();
+    for (int root : depends) {
+      const std::string& name = roots.roots[static_cast<std::size_t>(root)].name;
+      const bool begins = !node.path.empty() && node.path.front().name == name;
+      if (begins || node.cause.size() < kMostCauses) node.cause.push_back(name);
+    }
+    node.more_causes = depends.size() - node.cause.size();
+  }
 }
 
 LintResult finished(Assessment judgement, const Roots& roots) {

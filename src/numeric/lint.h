@@ -61,7 +61,8 @@ struct LintNode {
   LintVerdict verdict = LintVerdict::safe;
   Interval range;  // of the argument that decides
   std::string why;
-  std::vector<std::string> cause;  // the inputs and parameters that it depends on
+  std::vector<std::string> cause;  // the inputs and parameters that it depends on, if few
+  std::size_t more_causes = 0;     // that are not named; where the path begins always is
   std::vector<LintStep> path;      // of an unsafe one: from such an input or parameter to it
   std::optional<LintWitness> witness;
   std::optional<LintFix> fix;

@@ -3,7 +3,8 @@
 #pragma once
 
 #include <algorithm>
-#include <iterator>
+#include <bit>
+#include <cstdint>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -13,28 +14,50 @@ namespace assay {
 class RootSet {
  public:
   RootSet() = default;
-  explicit RootSet(int root) : roots_(std::make_shared<const std::vector<int>>(1, root)) {}
-
-  void add(const RootSet& other) {
-    if (!other.roots_ || roots_ == other.roots_) return;
-    if (!roots_) {
-      roots_ = other.roots_;
-      return;
-    }
-    std::vector<int> both;
-    std::set_union(begin(), end(), other.begin(), other.end(), std::back_inserter(both));
-    if (both.size() == other.size())
-      roots_ = other.roots_;
-    else if (both.size() != size())
-      roots_ = std::make_shared<const std::vector<int>>(std::move(both));
+  explicit RootSet(int root) {
+    const auto place = static_cast<std::size_t>(root);
+    Words words(place / kBits + 1);
+    words.back() = std::uint64_t{1} << place % kBits;
+    words_ = std::make_shared<const Words>(std::move(words));
   }
 
-  const int* begin() const { return roots_ ? roots_->data() : nullptr; }
-  const int* end() const { return roots_ ? roots_->data() + roots_->size() : nullptr; }
-  std::size_t size() const { return roots_ ? roots_->size() : 0; }
+  void add(const RootSet& other) {
+    if (words_ == other.words_ || holds_all(other)) return;
+    if (other.holds_all(*this)) {
+      words_ = other.words_;
+      return;
+    }
+    Words both(std::max(words_->size(), other.words_->size()));
+    for (std::size_t i = 0; i < both.size(); ++i) both[i] = word(i) | other.word(i);
+    words_ = std::make_shared<const Words>(std::move(both));
+  }
+
+  bool contains(int root) const {
+    const auto place = static_cast<std::size_t>(root);
+    return (word(place / kBits) >> place % kBits & 1) != 0;
+  }
+  std::vector<int> all() const {  // ascending
+    std::vector<int> roots;
+    for (std::size_t i = 0; words_ && i < words_->size(); ++i)
+      for (std::uint64_t left = word(i); left != 0; left &= left - 1)
+        roots.push_back(static_cast<int>(i * kBits) + std::countr_zero(left));
+    return roots;
+  }
 
  private:
-  std::shared_ptr<const std::vector<int>> roots_;  // ascending; none: empty
+  using Words = std::vector<std::uint64_t>;
+  static constexpr std::size_t kBits = 64;
+
+  std::uint64_t word(std::size_t i) const {
+    return words_ && i < words_->size() ? (*words_)[i] : 0;
+  }
+  bool holds_all(const RootSet& other) const {
+    for (std::size_t i = 0; other.words_ && i < other.words_->size(); ++i)
+      if ((other.word(i) & ~word(i)) != 0) return false;
+    return true;
+  }
+
+  std::shared_ptr<const Words> words_;  // a bit for each root; none: empty
 };
 
 }  // namespace assay

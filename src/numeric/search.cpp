@@ -187,8 +187,7 @@ bool LintSearch::may_split(const Assessment& judgement, std::size_t node, int ro
   const Abstract& value = roots_->values.at(roots_->roots[static_cast<std::size_t>(root)].name);
   const auto shape = value.ranked() ? to_shape(*value.type.dims) : std::nullopt;
   const bool single = shape && checked_element_count(*shape) == 1;
-  const RootSet& mixed = judgement.mixed[node];
-  return single || !std::binary_search(mixed.begin(), mixed.end(), root);
+  return single || !judgement.mixed[node].contains(root);
 }
 
 void LintSearch::split(Assessment& judgement) {
@@ -198,19 +197,19 @@ void LintSearch::split(Assessment& judgement) {
   // Two analyses are for nothing where none of the operations may be split at the root.
   const auto helps = [&](int root) {
     for (std::size_t n = 0; n < judgement.nodes.size(); ++n) {
-      const RootSet& own = judgement.roots[n];
-      if (is_unsafe(judgement.nodes[n]) && std::binary_search(own.begin(), own.end(), root) &&
+      if (is_unsafe(judgement.nodes[n]) && judgement.roots[n].contains(root) &&
           may_split(judgement, n, root))
         return true;
     }
     return false;
   };
   std::size_t tried = 0;
-  for (int root : wanted) {
+  for (int root : wanted.all()) {
     const auto place = static_cast<std::size_t>(root);
     const Interval& range = roots_->roots[place].range;
+    if (!has_time()) break;
     if (!(range.low < 0 && range.high > 0) || !helps(root)) continue;
-    if (++tried > kMostSplit || !has_time()) break;
+    if (++tried > kMostSplit) break;
     const Assessment below = assessor_.judge(narrowed(place, {range.low, 0, false}));
     const Assessment above = assessor_.judge(narrowed(place, {0, range.high, false}));
     for (std::size_t n = 0; n < judgement.nodes.size(); ++n) {

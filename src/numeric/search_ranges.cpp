@@ -70,7 +70,7 @@ void LintSearch::find_ranges(Assessment& judgement) {
     if (!is_unsafe(node)) continue;
     std::optional<Interval> widest;
     std::size_t of = 0, tried = 0;
-    for (int root : judgement.roots[n]) {
+    for (int root : judgement.roots[n].all()) {
       const auto place = static_cast<std::size_t>(root);
       if (!roots_->values.at(roots_->roots[place].name).real()) continue;
       if (++tried > (node.fix ? kFewRoots : kMostRoots) || !has_time()) break;

@@ -71,8 +71,13 @@ class Compaction {
   std::optional<Counts> counts_;
 };
 
+bool differ(const Tensor& tensor) {
+  const Interval all = hull_of(constant_abstract(tensor));
+  return all.nan || all.low != all.high;
+}
+
 // The cuts of all tensors along a letter, united. The elements of an exact operand of a contraction
-// all count.
+// all count, unless they are all the same.
 bool Compaction::read_axes() {
   const bool contraction = !alignment_.rows.empty() && !alignment_.countable;
   for (std::size_t i = 0; i < s_->inputs.size(); ++i) {
@@ -81,7 +86,8 @@ bool Compaction::read_axes() {
     if (alignment_.inputs[i].size() != x.rank()) return false;
     if (!x.exact.defined() && x.cells.empty()) return false;
     Cuts cuts = natural_cuts(x, s_->setting.tensors);
-    if (x.exact.defined() && contraction && s_->setting.tensors != TensorMode::smash)
+    if (x.exact.defined() && contraction && s_->setting.tensors != TensorMode::smash &&
+        differ(x.exact))
       for (std::size_t d = 0; d < cuts.size(); ++d) cuts[d] = every_position(dims(i)[d].value);
     for (std::size_t d = 0; d < x.rank(); ++d) {
       Axis& axis = axes_[alignment_.inputs[i][d]];

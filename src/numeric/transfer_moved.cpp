@@ -58,15 +58,19 @@ class Recording : public MoveRecorder {
         static_cast<std::size_t>(*count) > (room - offset) / storage_size(x.type.element))
       throw InexactDecision("the tensor is too large");
     const char* const place = zero_pages().data() + offset;
-    known_[place] = {x, shape};
+    known_[place] = {x, false};
     static const auto kOwner = std::make_shared<const int>(0);
     return Tensor(x.type.element, shape, kOwner, place);
   }
 
-  const Abstract* find(const Value& value) const {
+  struct Seen {
+    Abstract value;
+    bool relabelled = false;  // its cells are those of a movement's target
+  };
+  const Seen* find(const Value& value) const {
     if (!value.is_tensor() || !value.exact()) return nullptr;
     const auto found = known_.find(value.tensor().raw());
-    return found == known_.end() ? nullptr : &found->second.first;
+    return found == known_.end() ? nullptr : &found->second;
   }
 
   Value moved(const Call& call, const Movement& movement, ElementType type,
@@ -80,8 +84,10 @@ class Recording : public MoveRecorder {
     if (!movement.complete)
       fill = movement.fill ? hull_of(values[*movement.fill]) : Interval::point(0);
     const MoveTarget target{target_type(type, shape), shape};
-    return result(relabel(movement, sources, fill, target, s_->setting.tensors, s_->forms), call,
-                  shape);
+    Value result =
+        stand_in(relabel(movement, sources, fill, target, s_->setting.tensors, s_->forms), shape);
+    known_.at(result.tensor().raw()).relabelled = true;
+    return result;
   }
 
   Value gathered(const Call& call, const Sources& sources, ElementType type,
@@ -119,8 +125,8 @@ class Recording : public MoveRecorder {
   std::vector<Abstract> values_of(const Call& call) const {
     std::vector<Abstract> values;
     for (const Value& input : call.inputs) {
-      if (const Abstract* known = find(input)) {
-        values.push_back(*known);
+      if (const Seen* known = find(input)) {
+        values.push_back(known->value);
       } else if (!input.present()) {
         values.emplace_back();
       } else if (input.exact()) {
@@ -140,14 +146,18 @@ class Recording : public MoveRecorder {
     const std::vector<Abstract> values = values_of(call);
     Interval all = zero ? Interval::point(0) : Interval::no_number(false);
     for (std::size_t i : inputs) all = hull(all, hull_of(values[i]));
-    return result(uniform(target_type(type, shape), all), call, shape);
+    return stand_in(uniform(target_type(type, shape), all), shape);
   }
 
-  Value result(Abstract value, const Call&, const Shape& shape) { return stand_in(value, shape); }
-
   Situation* s_;
-  std::map<const void*, std::pair<Abstract, Shape>> known_;
+  std::map<const void*, Seen> known_;
 };
+
+bool same_dims(const ValueType& a, const ValueType& b) {
+  return a.dims && b.dims && a.dims->size() == b.dims->size() &&
+         std::equal(a.dims->begin(), a.dims->end(), b.dims->begin(),
+                    [](const Dim& x, const Dim& y) { return x.value == y.value; });
+}
 
 bool may_decide(const Abstract& x) {
   return x.ranked() && !is_open(*x.type.dims) &&
@@ -168,11 +178,11 @@ std::optional<Value> input_for(Recording& recording, const Abstract& x, bool fir
     const Shape extents = concrete(*x.extents);
     return Value(make_integers(x.type.element, shape, extents));
   }
-  if (!is_real(x.type.element)) {
-    if (!may_decide(x)) return std::nullopt;
+  // Reals decide, too: the first version of Tile has its count as one.
+  if (may_decide(x))
     return Value::ranges(x.type.element, shape,
                          std::vector<Interval>(static_cast<std::size_t>(*count), hull_of(x)));
-  }
+  if (!is_real(x.type.element)) return std::nullopt;
   return recording.stand_in(x, shape);
 }
 
@@ -203,15 +213,16 @@ Outputs attempt(Situation& s) {
       continue;
     }
     if (!values[i].is_tensor()) return std::nullopt;
-    const Abstract* known = recording.find(values[i]);
+    const Recording::Seen* known = recording.find(values[i]);
     if (!known) return std::nullopt;
-    Abstract output = *known;
+    Abstract output = known->value;
     // A reshape hands its input on: only now its elements lie in another shape.
     const Shape shape = values[i].shape();
     const MoveTarget target{s.output_types[i], shape};
     const bool same = output.ranked() && concrete(*output.type.dims) == shape;
-    if (!same || is_open(*output.type.dims)) {
-      const MoveSource source{known, concrete(*known->type.dims)};
+    const bool done = known->relabelled && same_dims(output.type, target.type);
+    if (!same || (is_open(*output.type.dims) && !done)) {
+      const MoveSource source{&known->value, concrete(*known->value.type.dims)};
       output = relabel(whole(0), {source}, std::nullopt, target, s.setting.tensors, s.forms);
     }
     output.type = s.output_types[i].dims ? s.output_types[i] : output.type;

@@ -316,7 +316,7 @@ struct TrainedDropout {
     Array<S> y(x.shape), mask(x.shape);
     Drawing drawing(f.call());
     const S one = constant<S>(1.0), kept = one - ratio, scale = one / kept;
-    const bool all = to_double(ratio) >= 1;
+    const bool all = surely_all(ratio);
     for (std::int64_t i = 0; i < x.size(); ++i) {
       const auto survives = survival(drawing.uniform(), ratio);
       const S left = all ? zero<S>() : hull(x[i] * scale, x[i] / kept);
@@ -325,6 +325,14 @@ struct TrainedDropout {
     }
     f.output(0, y);
     if (f.wants(1)) f.output(1, mask);
+  }
+
+  template <class S>
+  static bool surely_all(const S& ratio) {
+    if constexpr (std::same_as<S, Interval>)
+      return ratio.has_number() && ratio.low >= 1;
+    else
+      return to_double(ratio) >= 1;
   }
 
   template <class S>

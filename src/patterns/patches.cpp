@@ -125,6 +125,27 @@ void convolve(const Patches& p, const Elements& x, const Elements& w, const Patc
   convolve_packed(p, x, w, sink, kept);
 }
 
+// Gives a group the sums of the one before if it has the same elements. Ranges mostly do: one of
+// them stands for many channels.
+static bool repeat_group(const Patches& p, std::int64_t group, const Interval* x, const Interval* w,
+                         const Interval* bias, std::vector<Interval>& y) {
+  const auto repeated = [](const Interval* from, std::int64_t count) {
+    return std::equal(from, from + count, from - count, [](const Interval& a, const Interval& b) {
+      return a.low == b.low && a.high == b.high && a.nan == b.nan;
+    });
+  };
+  const std::int64_t read = p.channels * p.plane(), written = p.maps * p.outputs();
+  if (group == 0 || !repeated(w + group * p.maps * p.terms(), p.maps * p.terms())) return false;
+  if (bias && !repeated(bias + group * p.maps, p.maps)) return false;
+  for (std::int64_t batch = 0; batch < p.batches; ++batch)
+    if (!repeated(x + (batch * p.groups + group) * read, read)) return false;
+  for (std::int64_t batch = 0; batch < p.batches; ++batch) {
+    Interval* const to = y.data() + (batch * p.groups + group) * written;
+    std::copy_n(to - written, written, to);
+  }
+  return true;
+}
+
 template <class S>
 std::vector<S> convolve(const Patches& p, const S* x, const S* w, const S* bias) {
   const std::int64_t outputs = p.outputs(), terms = p.terms(), rows = terms + (bias ? 1 : 0);
@@ -138,6 +159,8 @@ std::vector<S> convolve(const Patches& p, const S* x, const S* w, const S* bias)
       c(static_cast<std::size_t>(p.maps * width));
   PatchTile tile;
   for (std::int64_t group = 0; group < p.groups; ++group) {
+    if constexpr (std::is_same_v<S, Interval>)
+      if (repeat_group(p, group, x, w, bias, y)) continue;
     for (std::int64_t map = 0; map < p.maps; ++map) {
       const std::int64_t whole = group * p.maps + map;
       std::copy_n(w + whole * terms, terms, a.data() + map * rows);

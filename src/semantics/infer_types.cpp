@@ -11,6 +11,7 @@
 #include "semantics/growing_types.h"
 #include "semantics/merge_types.h"
 #include "semantics/sample_types.h"
+#include "semantics/type_memory.h"
 
 namespace assay {
 namespace {
@@ -68,6 +69,8 @@ class TypeWalk : public SubgraphTypes {
   void define(TypeScope& scope, int slot, Known known, NodeRemarks& remarks, Log& log);
   std::vector<Known> outputs_of(const PlannedNode& node, const std::vector<Known>& inputs,
                                 const TypeScope& scope, NodeRemarks& remarks, Log& log);
+  std::vector<Known> recalled(const PlannedNode& node, const Site& site, const TypeScope& scope,
+                              NodeRemarks& remarks, Log& log);
   std::vector<Known> ask_entry(const PlannedNode& node, const Site& site, const TypeScope& scope,
                                NodeRemarks& remarks, Log& log);
   void ask(const PlannedNode& node, const Site& site, std::vector<Known>& outputs);
@@ -76,6 +79,7 @@ class TypeWalk : public SubgraphTypes {
   std::vector<Known> composed(const PlannedNode& node, const Site& site);
 
   const TypeOptions& options_;
+  TypeMemory memory_;
   std::vector<Asking> asking_;
   std::size_t judged_ = 0;
   int functions_ = 0;  // of the file, around the node at hand
@@ -188,7 +192,7 @@ std::vector<Known> TypeWalk::outputs_of(const PlannedNode& node, const std::vect
   }
   Site site(node.node, node.found.schema ? node.found.schema->since_version : 0);
   site.inputs = inputs;
-  if (node.found.entry) return ask_entry(node, site, scope, remarks, log);
+  if (node.found.entry) return recalled(node, site, scope, remarks, log);
   remarks.unknown = true;
   walk_bodies(node, scope, {}, log);
   std::vector<Known> outputs(node.outputs.size());
@@ -210,6 +214,20 @@ Violation overflow_violation(const PlannedNode& node, const ValueType& type) {
 bool overflows(const ValueType& type) {
   const auto shape = type.is_tensor() && type.dims ? to_shape(*type.dims) : std::nullopt;
   return shape && !checked_element_count(*shape);
+}
+
+// What the entry says, asked only once for nodes that do not differ.
+std::vector<Known> TypeWalk::recalled(const PlannedNode& node, const Site& site,
+                                      const TypeScope& scope, NodeRemarks& remarks, Log& log) {
+  std::string key = node.subgraphs.empty() ? TypeMemory::key_of(node, site.inputs) : "";
+  if (const TypeMemory::Said* said = key.empty() ? nullptr : memory_.find(key)) {
+    remarks.undecided = said->undecided;
+    return said->outputs;
+  }
+  std::vector<Known> outputs = ask_entry(node, site, scope, remarks, log);
+  if (!key.empty() && remarks.violations.empty())
+    memory_.keep(std::move(key), {outputs, remarks.undecided});
+  return outputs;
 }
 
 std::vector<Known> TypeWalk::ask_entry(const PlannedNode& node, const Site& site,

@@ -84,6 +84,9 @@ class Grafting {
     // A loop that ends for the case's values might not for all others.
     if (has_graphs_) return range;
     const double tiny = rounding_of(tensor.type()).smallest_normal / 2;
+    // Some formats of 8 bits have no infinity: a tensor of them would have NaN instead.
+    const FloatFormat& format = format_of(tensor.type());
+    const double most = format.has_infinity ? HUGE_VAL : format.largest;
     constexpr double kAround[] = {0, 0x1p-10, 0.5, 8, 1e4};
     const double more = kAround[dice_.pick(0, std::ssize(kAround) - 1)];
     switch (dice_.pick(0, 19)) {
@@ -95,9 +98,9 @@ class Grafting {
         range.nan = true;
         return range;
       case 3:
-        return Interval{range.low, HUGE_VAL, dice_.chance(50)};
+        return Interval{range.low, most, dice_.chance(50)};
       case 4:
-        return Interval{-HUGE_VAL, range.high, dice_.chance(50)};
+        return Interval{-most, range.high, dice_.chance(50)};
       default:
         if (!range.has_number()) return range;
         return Interval{of_type(range.low - more, tensor.type()),
@@ -109,7 +112,7 @@ class Grafting {
   std::string before(const std::string& name, ElementType type) {
     static constexpr const char* kBefore[] = {"Identity", "Neg", "Abs", "Relu", "Tanh", "Exp"};
     if (!grafts_ || has_graphs_ || type != ElementType::f32 || !dice_.chance(50)) return name;
-    const std::string first = "given_" + name;
+    std::string first = "given_" + name;
     const char* op = kBefore[dice_.pick(0, std::ssize(kBefore) - 1)];
     if (dice_.chance(50)) {
       model_.graph.nodes.push_back(node(op, {first}, {name}));

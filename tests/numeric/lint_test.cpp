@@ -193,6 +193,46 @@ TEST(Lint, ParametersKeepTheirValuesUnlessNamed) {
   EXPECT_EQ(result.nodes[0].cause, (std::vector<std::string>{"x", "w"}));
 }
 
+// The first version of Tile has the count as a real number, which is not known here.
+TEST(Lint, ARealNumberMayDecideWhereElementsGo) {
+  Node tile = node("Tile", {"x", "count", "axis"}, {"t"});
+  tile.version = 1;
+  const Model m = model({tile, node("Exp", {"t"}, {"y"})}, {f32("x", {2, 2}), f32("count", {})},
+                        {untyped("y")}, {scalar("axis", 1)});
+  const LintResult result = run(m, inputs({{"x", {-1000, 1000}}, {"count", {1, 4}}}));
+  EXPECT_EQ(verdict(result, "y"), LintVerdict::warning);
+}
+
+// A ratio that may be 1 does not say that nothing is left.
+TEST(Lint, ADropoutMayKeepElements) {
+  const std::int64_t yes = 1;
+  const NamedTensor train{"train", make_integers(ElementType::boolean, {}, std::span(&yes, 1)), {}};
+  const Model m =
+      model({node("Dropout", {"x", "ratio", "train"}, {"d"}), node("Exp", {"d"}, {"y"})},
+            {f32("x", {3}), f32("ratio", {})}, {untyped("y")}, {train});
+  const LintResult result = run(m, inputs({{"x", {0, 1000}}, {"ratio", {0, 9}}}));
+  EXPECT_EQ(verdict(result, "y"), LintVerdict::warning);
+}
+
+// Of many causes the first are named, and the one that the path begins at.
+TEST(Lint, NamesFewOfManyCauses) {
+  constexpr int kRoots = 30;
+  std::vector<NamedType> roots;
+  std::vector<std::string> names;
+  for (int i = 0; i < kRoots; ++i) {
+    names.push_back("x" + std::to_string(i));
+    roots.push_back(f32(names.back(), {2}));
+  }
+  const Model m =
+      model({node("Sum", names, {"s"}), node("Log", {"s"}, {"y"})}, roots, {untyped("y")});
+  const LintResult result = run(m, inputs({{"x25", {-9, 9}}, {"*", {0, 1}}}));
+  const LintNode& log = result.nodes.back();
+  ASSERT_EQ(log.cause.size(), 21);
+  EXPECT_EQ(log.cause.front(), "x0");
+  EXPECT_EQ(log.cause.back(), "x25");
+  EXPECT_EQ(log.more_causes, 9);
+}
+
 TEST(Lint, RangesAreReadAsTheContractSays) {
   const auto parsed = parse_ranges(
       R"({"inputs": {"x": [0, 1], "q": [[0, 255], null]}, "parameters": {"w*": [null, 2]}})", "r");

@@ -8,7 +8,7 @@
 
 namespace assay {
 
-inline Ranges inputs(std::vector<std::pair<std::string, std::pair<double, double>>> given) {
+inline Ranges inputs(const std::vector<std::pair<std::string, std::pair<double, double>>>& given) {
   Ranges result;
   for (const auto& [name, range] : given)
     result.inputs.push_back({name, {{range.first, range.second}}});

@@ -49,7 +49,7 @@ std::string described(const ModelTypes& types) {
                         (known.extents ? to_text(*known.extents) : "");
   }
   std::string text;
-  for (const auto& [name, line] : lines) text += name + ": " + line + "\n";
+  for (const auto& [name, line] : lines) text.append(name).append(": ").append(line).append("\n");
   for (const NodeRemarks& remarks : types.remarks) text += remarks.layer + " is remarked on\n";
   return text;
 }
@@ -100,6 +100,22 @@ TEST(ImportTensorflow, TellsInputsFromParametersAndSources) {
   EXPECT_EQ(model.graph.inputs[3].name, "taken:1");
   EXPECT_EQ(*find_property(model.graph.inputs[3].metadata, kOriginSource), "queue");
   EXPECT_EQ(*find_property(model.graph.inputs[3].metadata, kOriginIndex), "1");
+}
+
+// A constant that definitions bring along stands in the graph once, one of the file as often as
+// there.
+TEST(ImportTensorflow, SharesConstantsOfDefinitions) {
+  const std::string half =
+      "attr { key: \"dtype\" value { type: DT_FLOAT } } attr { key: \"value\" value { tensor { "
+      "dtype: DT_FLOAT tensor_shape { } float_val: 0.5 } } }";
+  const Model model =
+      import(placeholder("x") + node("c", "Const", "", half) + node("d", "Const", "", half) +
+             node("p", "Add", "c d") + node("y", "SquaredDifference", "x p") +
+             node("u", "RsqrtGrad", "x y") + node("v", "RsqrtGrad", "y x"));
+  std::map<std::string, int> counts;
+  for (const Node& one : model.graph.nodes) ++counts[one.op];
+  EXPECT_EQ(counts["Constant"], 3);
+  EXPECT_TRUE(check_structure(model).empty());
 }
 
 TEST(ImportTensorflow, LeavesWhatNobodyKnowsUnknown) {

@@ -54,6 +54,41 @@ TEST(InferTypes, FollowsAShapeThroughTheGraph) {
   EXPECT_EQ(to_text(*known(types, "to").extents), "[batch,12]");
 }
 
+// A node is asked about once for all that do not differ from it; these all do, in one thing each.
+TEST(InferTypes, TellsNodesApartThatLookAlike) {
+  const Model m =
+      model({node("Concat", {"x", "x"}, {"a"}, {attribute("axis", 0)}),
+             node("Concat", {"x", "x"}, {"b"}, {attribute("axis", 1)}),
+             node("Concat", {"x", "x", "x"}, {"c"}, {attribute("axis", 1)}),
+             node("Concat", {"z", "z"}, {"d"}, {attribute("axis", 1)}),
+             node("Reshape", {"x", "tall"}, {"e"}), node("Reshape", {"x", "wide"}, {"f"}),
+             node("Reshape", {"x", "tall"}, {"g"}), node("Shape", {"x"}, {"s"}),
+             node("Shape", {"z"}, {"t"})},
+            {f32("x", {kBatch, 6}), f32("z", {Dim::named("other"), 6})}, {untyped("a")},
+            {integers("tall", {-1, 2}), integers("wide", {2, -1})});
+  const ModelTypes types = infer_types(m);
+  EXPECT_EQ(type_of(types, "b"), "f32[batch,12]");
+  EXPECT_EQ(type_of(types, "c"), "f32[batch,18]");
+  EXPECT_EQ(type_of(types, "d"), "f32[other,12]");
+  EXPECT_EQ(type_of(types, "e"), "f32[?,2]");
+  EXPECT_EQ(type_of(types, "f"), "f32[2,?]");
+  EXPECT_EQ(type_of(types, "g"), "f32[?,2]");
+  EXPECT_EQ(to_text(*known(types, "s").extents), "[batch,6]");
+  EXPECT_EQ(to_text(*known(types, "t").extents), "[other,6]");
+}
+
+// What is objected to is told of each of them.
+TEST(InferTypes, RemarksOnEveryNodeThatIsWrong) {
+  const Model m = model({node("Add", {"x", "y"}, {"a"}), node("Add", {"x", "y"}, {"b"}),
+                         node("Add", {"x", "u"}, {"c"}), node("Add", {"x", "u"}, {"d"})},
+                        {f32("x", {2}), f32("y", {3}), f32("u", {Dim()})}, {untyped("b")});
+  const ModelTypes types = infer_types(m);
+  EXPECT_EQ(rules(types),
+            (std::vector<std::string>{"make_a Add.broadcast", "make_b Add.broadcast"}));
+  ASSERT_EQ(types.remarks.size(), 4);
+  EXPECT_EQ(types.remarks[3].undecided.size(), 1);
+}
+
 TEST(InferTypes, ComputesWithKnownExtents) {
   const Model m = model(
       {node("Shape", {"x"}, {"s"}), node("Slice", {"s", "one", "three"}, {"tail"}),

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include "graph/origin.h"
-#include "layers/splice.h"
 
 namespace assay::tensorflow {
 namespace {
@@ -59,7 +58,7 @@ std::vector<std::string> Emitter::inputs(std::size_t node, const Scope& scope) c
 
 // The name that a value gets here; where the node stands a second time, others have to learn it.
 std::string Emitter::own_value(std::size_t node, std::size_t output, Scope& scope) {
-  const std::string name = wiring_.value_name({node, output});
+  std::string name = wiring_.value_name({node, output});
   if (scope.suffix.empty()) return name;
   return scope.names[name] = name + scope.suffix;
 }
@@ -158,7 +157,7 @@ void Emitter::emit_value(std::size_t node, Scope& scope) {
       if (body.outputs[i].name.empty()) throw NotDefined(fmt::format("it has no output {}", i));
     }
     splice({shown.name, shown.op, shown.name + scope.suffix, shown.inputs, shown.outputs},
-           std::move(body), *scope.graph);
+           std::move(body), *scope.graph, scope.graph == &model_.graph ? &constants_ : nullptr);
     note_slots(wired);
   } catch (const NotDefined& reason) {
     ++unresolved_;

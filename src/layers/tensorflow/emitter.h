@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "layers/splice.h"
 #include "layers/tensorflow/frames.h"
 #include "layers/tensorflow/translate.h"
 #include "layers/tensorflow/wiring.h"
@@ -73,6 +74,7 @@ class Emitter {
   const Frames& frames_;
   KnownValues& known_;
   Model& model_;
+  SharedConstants constants_;                                       // of the main graph
   std::unordered_map<std::size_t, Choice> choices_;                 // by Merge
   std::unordered_map<std::string_view, std::size_t> input_places_;  // of the model, by name
   // Of a node on a side of a branch: what decides, and the side.
