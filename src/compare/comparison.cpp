@@ -62,7 +62,6 @@ void run_plain(const Subject& subject, Backend& backend, BackendRecord& record,
 struct BackendRun {
   std::vector<ComparisonFinding> findings{};
   std::optional<Answer> look{};  // the first, if it is clear beforehand what to look at
-  bool judged = false;           // and it has been judged
   std::future<void> done{};
 };
 
@@ -155,12 +154,11 @@ void run_all(const Watched& watched, std::vector<std::unique_ptr<Backend>>& back
       const SerialScope scope(watched.busy);
       BackendRecord& record = comparison.backends[i];
       run_plain(subject, *backends[i], record, runs[i].findings);
-      if (subject.pieces.size() > 1 || !record.alive || looks.get().empty()) return;
+      // Several looks are several because memory is short: then one thing after the other.
+      if (subject.pieces.size() > 1 || !record.alive || looks.get().size() != 1) return;
       const Look& look = looks.get().front();
       runs[i].look = backends[i]->run(make_look(subject, 0, look));
-      // Of several looks each is judged by itself: they are several because memory is short.
-      runs[i].judged = looks.get().size() == 1;
-      if (runs[i].judged) judge_look(watched, 0, look, *runs[i].look, *backends[i], record);
+      judge_look(watched, 0, look, *runs[i].look, *backends[i], record);
     });
   }
 }
@@ -268,8 +266,8 @@ bool tolerated(const Subject& subject, const Comparison& comparison, const Backe
 std::optional<Answer> look_at(const Watched& watched, const Look& look, Backend& backend,
                               Comparison& comparison, BackendRecord& record, BackendRun& run) {
   const std::size_t piece = comparison.piece;
-  const bool judged = std::exchange(run.judged, false);
   std::optional<Answer> ahead = std::exchange(run.look, std::nullopt);
+  const bool judged = ahead.has_value();
   Answer answer = ahead ? *std::move(ahead) : backend.run(make_look(watched.subject, piece, look));
   if (!answer.ok()) {
     record.looked_into = false;
