@@ -346,83 +346,98 @@ namespace {
 
 using Made = std::unique_ptr<Backend>;
 
-// A backend on its way: made, or a worker that has still to say who it is.
-struct Opening {
-  std::string name;
-  Made made{};
-  WorkerCommand command{};
-  std::unique_ptr<Worker> worker{};
+// A worker that has still to say who it is.
+struct Started {
+  WorkerCommand command;
+  std::unique_ptr<Worker> worker;
 };
 
 Error no_start(const std::string& name, const Error& error) {
   return Error{"environment", fmt::format("backend {}: {}", name, error.message), name};
 }
 
-Result<Opening> begin_opening(const std::string& name, const BackendOptions& options) {
-  Opening opening{name};
-  if (name == "reference") {
-    opening.made = std::make_unique<ReferenceBackend>(options.worker.seed);
-    return opening;
-  }
-  if (name.starts_with("file:")) {
-    const Result<std::vector<NpzEntry>> entries = read_npz(name.substr(5));
-    if (!entries) return entries.error();
-    opening.made = std::make_unique<FileBackend>(name, *entries);
-    return opening;
-  }
+Result<Made> open_file(const std::string& name) {
+  const Result<std::vector<NpzEntry>> entries = read_npz(name.substr(5));
+  if (!entries) return entries.error();
+  return Made(new FileBackend(name, *entries));
+}
+
+Result<Started> start_worker(const std::string& name) {
   const Result<BackendName> parsed = parse_backend(name);
   if (!parsed) return parsed.error();
   Result<WorkerCommand> command = worker_command(*parsed);
   if (!command) return command.error();
   Result<std::unique_ptr<Worker>> worker = Worker::spawn(*command);
   if (!worker) return no_start(name, worker.error());
-  opening.command = *std::move(command);
-  opening.worker = *std::move(worker);
-  return opening;
-}
-
-Result<Made> finish_opening(Opening& opening, const BackendOptions& options) {
-  if (opening.made) return std::move(opening.made);
-  if (Result<void> greeted = opening.worker->greet(options.worker); !greeted) {
-    return no_start(opening.name, greeted.error());
-  }
-  return Made(new WorkerBackend(opening.name, opening.command, options, std::move(opening.worker)));
+  return Started{*std::move(command), *std::move(worker)};
 }
 
 }  // namespace
 
+// What is known at once is there at once; a worker is greeted by a thread.
+struct OpeningBackends::Opening {
+  Opening(const std::string& name, const BackendOptions& options) {
+    if (name == "reference") {
+      made = Made(new ReferenceBackend(options.worker.seed));
+    } else if (name.starts_with("file:")) {
+      made = open_file(name);
+    } else if (Result<Started> one = start_worker(name); one) {
+      started = *std::move(one);
+      greeted = std::async(std::launch::async,
+                           [=, this] { return started->worker->greet(options.worker); });
+    } else {
+      made = one.error();
+    }
+  }
+  ~Opening() {
+    if (greeted.valid()) started->worker->doom();
+  }
+
+  bool failed() const { return made && !*made; }
+  Result<Made> finish(const std::string& name, const BackendOptions& options) {
+    if (made) return *std::move(made);
+    if (Result<void> answer = greeted.get(); !answer) return no_start(name, answer.error());
+    return Made(new WorkerBackend(name, started->command, options, std::move(started->worker)));
+  }
+
+  std::optional<Result<Made>> made{};
+  std::optional<Started> started{};
+  std::future<Result<void>> greeted{};  // last, so that it ends before the worker
+};
+
+OpeningBackends::OpeningBackends(const std::vector<std::string>& names,
+                                 const BackendOptions& options)
+    : names_(names), options_(options) {
+  for (const std::string& name : names_) {
+    openings_.push_back(std::make_unique<Opening>(name, options_));
+    if (openings_.back()->failed()) return;  // the others are of no use
+  }
+}
+
+OpeningBackends::OpeningBackends(OpeningBackends&&) noexcept = default;
+OpeningBackends::~OpeningBackends() = default;
+
+Result<std::vector<std::unique_ptr<Backend>>> OpeningBackends::finish() {
+  std::vector<Made> backends;
+  if (!openings_.empty() && openings_.back()->failed()) return openings_.back()->made->error();
+  for (std::size_t i = 0; i < openings_.size(); ++i) {
+    Result<Made> made = openings_[i]->finish(names_[i], options_);
+    if (!made) return made.error();
+    backends.push_back(*std::move(made));
+  }
+  return backends;
+}
+
 Result<std::unique_ptr<Backend>> open_backend(const std::string& name,
                                               const BackendOptions& options) {
-  Result<Opening> opening = begin_opening(name, options);
-  if (!opening) return opening.error();
-  return finish_opening(*opening, options);
+  Result<std::vector<Made>> opened = OpeningBackends({name}, options).finish();
+  if (!opened) return opened.error();
+  return std::move(opened->front());
 }
 
 Result<std::vector<std::unique_ptr<Backend>>> open_backends(const std::vector<std::string>& names,
                                                             const BackendOptions& options) {
-  std::vector<Opening> openings;
-  for (const std::string& name : names) {
-    Result<Opening> opening = begin_opening(name, options);
-    if (!opening) return opening.error();
-    openings.push_back(*std::move(opening));
-  }
-  std::vector<std::future<Result<Made>>> finishing;
-  for (Opening& opening : openings) {
-    finishing.push_back(
-        std::async(std::launch::async, [&] { return finish_opening(opening, options); }));
-  }
-  std::vector<Made> backends;
-  std::optional<Error> failure;
-  for (std::future<Result<Made>>& one : finishing) {
-    Result<Made> made = one.get();
-    if (made) {
-      backends.push_back(*std::move(made));
-    } else if (!failure) {
-      failure = made.error();
-    }
-  }
-  if (failure) return *failure;
-  return backends;
+  return OpeningBackends(names, options).finish();
 }
 
 }  // namespace assay

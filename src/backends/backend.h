@@ -5,6 +5,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "backends/worker.h"
 
@@ -51,8 +52,25 @@ class Backend {
 // "environment" (not installed, does not start), "usage" (no such name), "missing", "unreadable".
 Result<std::unique_ptr<Backend>> open_backend(const std::string& name,
                                               const BackendOptions& options);
-// Several, whose frameworks are imported at the same time; the first that does not open is an
-// error.
+
+// Several on their way: their processes start at once and import their frameworks at the same time,
+// while the caller does something else.
+class OpeningBackends {
+ public:
+  OpeningBackends(const std::vector<std::string>& names, const BackendOptions& options);
+  ~OpeningBackends();  // gives up those that nobody has waited for
+  OpeningBackends(OpeningBackends&&) noexcept;
+  OpeningBackends& operator=(OpeningBackends&&) noexcept = delete;
+
+  // Waits, once; the first that does not open is an error.
+  Result<std::vector<std::unique_ptr<Backend>>> finish();
+
+ private:
+  struct Opening;
+  std::vector<std::string> names_;
+  BackendOptions options_;
+  std::vector<std::unique_ptr<Opening>> openings_;
+};
 Result<std::vector<std::unique_ptr<Backend>>> open_backends(const std::vector<std::string>& names,
                                                             const BackendOptions& options);
 

@@ -44,6 +44,7 @@ class Channel {
                                  const WorkerLimits& limits);
   // Whether it runs and waits for a request; one that died or spoke between two is of no use.
   bool ready();
+  void doom() const { process_.doom(); }
   pid_t id() const { return process_.id(); }
   // What the worker takes now, its framework imported, does not count against any limit.
   void rest() { at_rest_ = process_.resident_bytes(); }

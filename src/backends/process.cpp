@@ -131,6 +131,10 @@ Ending Process::kill() {
   return *ending_;
 }
 
+void Process::doom() const {
+  if (death() >= 0) syscall(SYS_pidfd_send_signal, death(), SIGKILL, nullptr, 0);
+}
+
 // What the process started may live on in its group, or in one of its own.
 void Process::end_group() {
   ::kill(-id_, SIGKILL);

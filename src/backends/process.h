@@ -59,7 +59,8 @@ class Process {
 
   // How it ended; waits up to `seconds` for that.
   std::optional<Ending> ending(double seconds);
-  Ending kill();  // returns when it is gone; how it had ended if it had
+  Ending kill();      // returns when it is gone; how it had ended if it had
+  void doom() const;  // has it end soon; the one thing that another thread may do
   std::int64_t resident_bytes() const;
 
  private:

@@ -94,6 +94,7 @@ class Worker {
   bool alive() { return channel_.ready(); }
   bool shares_memory() const { return channel_.shared(); }
   pid_t id() const { return channel_.id(); }
+  void doom() const { channel_.doom(); }  // has it die, so that who waits for it need not
 
   // Loads the model unless it is the one that was run last, and runs it. When the answer is fatal
   // the worker is gone.

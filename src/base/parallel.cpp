@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/serial.h"
+
 namespace assay {
 namespace {
 
@@ -216,6 +218,11 @@ void parallel_for(std::int64_t count, std::int64_t grain, const Body& body) {
   }
   body(0, count);
 }
+
+SerialScope::SerialScope(bool serial)
+    : before_(std::exchange(inside_loop, inside_loop || serial)) {}
+
+SerialScope::~SerialScope() { inside_loop = before_; }
 
 void on_parallel(std::function<std::function<void()>()> capture) {
   pool().add_capture(std::move(capture));

@@ -27,6 +27,12 @@ BackendOptions backend_options(const Common& common, double seconds) {
   return how;
 }
 
+Result<OpeningBackends> begin_listed(const std::vector<std::string>& names,
+                                     const BackendOptions& how) {
+  if (Result<void> checked = check_names(names); !checked) return checked.error();
+  return OpeningBackends(names, how);
+}
+
 Result<std::vector<std::unique_ptr<Backend>>> open_listed(const std::vector<std::string>& names,
                                                           const BackendOptions& how) {
   if (Result<void> checked = check_names(names); !checked) return checked.error();

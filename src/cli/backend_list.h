@@ -16,6 +16,10 @@ Result<void> check_names(const std::vector<std::string>& names);
 // How they run: with what the command line says of all commands; each run may take so many seconds.
 BackendOptions backend_options(const Common& common, double seconds);
 
+// The same in two steps, so that they start while a model is read.
+Result<OpeningBackends> begin_listed(const std::vector<std::string>& names,
+                                     const BackendOptions& how);
+
 // Started, in the order of their names. Errors are those of check_names and open_backend.
 Result<std::vector<std::unique_ptr<Backend>>> open_listed(const std::vector<std::string>& names,
                                                           const BackendOptions& how);

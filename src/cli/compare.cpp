@@ -59,17 +59,20 @@ Result<ExitCode> run_files(const CompareRequest& request, Report& report) {
 }
 
 Result<ExitCode> run_model(const CompareRequest& request, Report& report) {
+  Result<OpeningBackends> opening =
+      begin_listed(request.backends, backend_options(report.common(), request.worker_timeout));
+  if (!opening) return opening.error();
   Result<Model> read = read_model(request.model);
   if (!read) return read.error();
   auto model = std::make_shared<const Model>(*std::move(read));
   if (const ValidationResult validation = validate(*model); !validation.valid()) {
-    return compare_invalid_model({model_file(request.model), *model, validation, request.backends,
-                                  request.reports, request.data, request.worker_timeout},
-                                 report);
+    return compare_invalid_model(
+        {model_file(request.model), *model, validation, request.reports, request.data},
+        *std::move(opening), report);
   }
   const Result<Subject> subject = read_subject(request, std::move(model));
   if (!subject) return subject.error();
-  return compare_backends(request, *subject, report);
+  return compare_backends(request, *subject, *std::move(opening), report);
 }
 
 Result<ExitCode> run_survey(const CompareRequest& request, Report& report) {

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <future>
 
 #include <fmt/format.h>
 
@@ -64,6 +65,15 @@ void tell(const ComparisonReport& told, const Subject& subject, Report& report) 
   report.text += to_page(told);
 }
 
+// Lets go of backends, which takes their workers a while, beside what remains to be done.
+std::vector<std::future<void>> dismiss(std::vector<std::unique_ptr<Backend>>& backends) {
+  std::vector<std::future<void>> leaving;
+  for (std::unique_ptr<Backend>& backend : backends) {
+    leaving.push_back(std::async(std::launch::async, [&backend] { backend.reset(); }));
+  }
+  return leaving;
+}
+
 bool found_something(const Comparison& comparison) {
   return !comparison.findings.empty() ||
          std::any_of(comparison.pairs.begin(), comparison.pairs.end(),
@@ -73,12 +83,12 @@ bool found_something(const Comparison& comparison) {
 }  // namespace
 
 Result<ExitCode> compare_backends(const CompareRequest& request, const Subject& subject,
-                                  Report& report) {
+                                  OpeningBackends opening, Report& report) {
   const Clock::time_point start = Clock::now();
   const Result<std::optional<ReleaseRange>> range = read_range(request);
   if (!range) return range.error();
   const BackendOptions how = backend_options(report.common(), request.worker_timeout);
-  Result<std::vector<std::unique_ptr<Backend>>> backends = open_listed(request.backends, how);
+  Result<std::vector<std::unique_ptr<Backend>>> backends = opening.finish();
   if (!backends) return backends.error();
   ProgressLine line("compare");
   std::size_t step = 0;
@@ -103,6 +113,7 @@ Result<ExitCode> compare_backends(const CompareRequest& request, const Subject& 
   if (!tests) return tests.error();
   std::vector<Reproduction> scripts = reproduce_findings(comparison->findings, *tests, *backends,
                                                          {options.seed, request.worker_timeout});
+  const std::vector<std::future<void>> leaving = dismiss(*backends);
   const Graph& graph = subject.model->graph;
   tell({*comparison, graph, maps.finish(graph), *std::move(tests), std::move(scripts)}, subject,
        report);

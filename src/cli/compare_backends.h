@@ -28,6 +28,6 @@ std::string model_file(const std::string& path);
 
 // Runs, localises, writes what was asked for, and reports. Exit code 1 if anything was found.
 Result<ExitCode> compare_backends(const CompareRequest& request, const Subject& subject,
-                                  Report& report);
+                                  OpeningBackends opening, Report& report);
 
 }  // namespace assay

@@ -49,13 +49,13 @@ std::string page_of(const InvalidRequest& request, const std::string& reason,
 
 }  // namespace
 
-Result<ExitCode> compare_invalid_model(const InvalidRequest& request, Report& report) {
+Result<ExitCode> compare_invalid_model(const InvalidRequest& request, OpeningBackends opening,
+                                       Report& report) {
   const auto start = std::chrono::steady_clock::now();
   const std::string reason = reason_of(request.validation.findings.front());
   const Result<Job> job = make_job(request, reason);
   if (!job) return job.error();
-  Result<std::vector<std::unique_ptr<Backend>>> backends =
-      open_listed(request.backends, backend_options(report.common(), request.worker_timeout));
+  Result<std::vector<std::unique_ptr<Backend>>> backends = opening.finish();
   if (!backends) return backends.error();
   ProgressLine progress("compare");
   std::size_t step = 0;

@@ -28,10 +28,11 @@ nlohmann::ordered_json to_json(const ConformanceResult& result) {
   double evaluation = 0;
   for (const CaseResult& one : result.cases) {
     evaluation += one.evaluation_seconds;
-    cases.push_back({{"id", one.id},
-                     {"status", to_text(one.status)},
-                     {"detail", one.detail},
-                     {"seconds", one.seconds}});
+    nlohmann::ordered_json& entry = cases.emplace_back(nlohmann::ordered_json::object());
+    entry["id"] = one.id;
+    entry["status"] = to_text(one.status);
+    entry["detail"] = one.detail;
+    entry["seconds"] = one.seconds;
   }
   return {{"name", result.backend},
           {"version", result.version},

@@ -105,7 +105,7 @@ Json types_json(const std::vector<NamedType>& values) {
       for (const Dim& dim : *value.type.dims) {
         dims.push_back(dim.known()          ? Json(dim.value)
                        : dim.symbol.empty() ? Json(nullptr)
-                                            : Json(dim.symbol));
+                                            : Json(dim.symbol.text()));
       }
     }
     list.push_back({{"name", value.name}, {"type", to_text(value.type)}, {"shape", dims}});

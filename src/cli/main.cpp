@@ -128,7 +128,7 @@ ExitCode run(const Command& command, const Action& action, const Common& common,
                                      {"command", command.name},
                                      {"seconds", seconds},
                                      {"peak_bytes", peak_bytes()}};
-  document.update(report.document);
+  for (auto& [key, value] : report.document.items()) document[key] = std::move(value);
   fmt::print("{}\n", dump(document));
   return *code;
 }

@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include "base/parallel.h"
+#include "base/serial.h"
 #include "compare/change.h"
 #include "compare/labels.h"
 #include "compare/look.h"
@@ -60,6 +62,7 @@ void run_plain(const Subject& subject, Backend& backend, BackendRecord& record,
 struct BackendRun {
   std::vector<ComparisonFinding> findings{};
   std::optional<Answer> look{};  // the first, if it is clear beforehand what to look at
+  bool judged = false;           // and it has been judged
   std::future<void> done{};
 };
 
@@ -106,35 +109,74 @@ Job make_look(const Subject& subject, std::size_t piece, const Look& look) {
   return job;
 }
 
+std::map<std::string, Tensor> tensors_of(const Answer& answer) {
+  std::map<std::string, Tensor> tensors;
+  for (const auto* list : {&answer.hidden, &answer.values}) {
+    for (const auto& [name, value] : *list) {
+      if (value.is_tensor()) tensors.emplace(name, value.tensor());
+    }
+  }
+  return tensors;
+}
+
+// What inner values are judged by.
+struct Watched {
+  const Subject& subject;
+  const Evaluator& evaluator;
+  std::uint64_t seed;
+  bool busy;  // the backends keep all processors at work
+};
+
+// The inner values that a backend has shown, each by the bound of its node.
+void judge_look(const Watched& watched, std::size_t piece, const Look& look, const Answer& answer,
+                const Backend& backend, BackendRecord& record) {
+  if (!answer.ok() || record.name == "reference") return;
+  const Subject& subject = watched.subject;
+  const std::map<std::string, Tensor> shown = tensors_of(answer);
+  const std::vector<bool> only = nodes_to_judge(subject.model->graph, look, shown);
+  Result<std::vector<Judgement>> judged = judge(watched.evaluator, subject.pieces[piece], shown,
+                                                watched.seed, profile_of(backend), &only);
+  if (!judged) return;
+  std::move(judged->begin(), judged->end(), std::back_inserter(record.judged));
+}
+
 // Starts what run_plain does on every backend, each in a thread that waits for it. With a single
 // piece there is no choice which one to look into, so that follows at once.
-void run_all(const Subject& subject, std::vector<std::unique_ptr<Backend>>& backends,
+void run_all(const Watched& watched, std::vector<std::unique_ptr<Backend>>& backends,
              const std::shared_future<std::vector<Look>>& looks, Comparison& comparison,
              std::vector<BackendRun>& runs) {
   for (const std::unique_ptr<Backend>& backend : backends) {
     comparison.backends.push_back(
         {backend->name(), backend->identity().framework, backend->identity().version});
   }
+  const Subject& subject = watched.subject;
   for (std::size_t i = 0; i < backends.size(); ++i) {
     runs[i].done = std::async(std::launch::async, [&, looks, i] {
-      run_plain(subject, *backends[i], comparison.backends[i], runs[i].findings);
-      if (subject.pieces.size() > 1 || !comparison.backends[i].alive || looks.get().empty()) return;
-      runs[i].look = backends[i]->run(make_look(subject, 0, looks.get().front()));
+      const SerialScope scope(watched.busy);
+      BackendRecord& record = comparison.backends[i];
+      run_plain(subject, *backends[i], record, runs[i].findings);
+      if (subject.pieces.size() > 1 || !record.alive || looks.get().empty()) return;
+      const Look& look = looks.get().front();
+      runs[i].look = backends[i]->run(make_look(subject, 0, look));
+      // Of several looks each is judged by itself: they are several because memory is short.
+      runs[i].judged = looks.get().size() == 1;
+      if (runs[i].judged) judge_look(watched, 0, look, *runs[i].look, *backends[i], record);
     });
   }
 }
 
 // What rounding by any of the backends does to the outputs, piece by piece.
-Result<void> allow_rounding(const Subject& subject, const Evaluator& evaluator,
-                            const Arithmetic& together, const ComparisonOptions& options,
-                            LookPlan& plan, Comparison& comparison) {
+Result<void> allow_rounding(const Watched& watched, const Arithmetic& together,
+                            const ComparisonOptions& options, LookPlan& plan,
+                            Comparison& comparison) {
+  const Subject& subject = watched.subject;
   for (std::size_t i = 0; i < subject.pieces.size(); ++i) {
     options.progress(fmt::format("what rounding allows, {} of {}", i + 1, subject.pieces.size()));
     const ArithmeticScope scope(&together);
     SpreadObserver observer;
     if (i == 0) observer.exact = [&](const Evaluated& one) { plan.observe(one); };
     Result<std::vector<Spread>> spread =
-        rounding_spread(evaluator, subject.pieces[i], options.seed, observer);
+        rounding_spread(watched.evaluator, subject.pieces[i], options.seed, observer);
     if (!spread) return spread.error();
     comparison.spreads.push_back(*std::move(spread));
     apply(subject.criteria, subject.model->graph, comparison.spreads.back());
@@ -166,16 +208,6 @@ std::size_t worst_piece(const Comparison& comparison, const Graph& graph) {
     }
   }
   return worst;
-}
-
-std::map<std::string, Tensor> tensors_of(const Answer& answer) {
-  std::map<std::string, Tensor> tensors;
-  for (const auto* list : {&answer.hidden, &answer.values}) {
-    for (const auto& [name, value] : *list) {
-      if (value.is_tensor()) tensors.emplace(name, value.tensor());
-    }
-  }
-  return tensors;
 }
 
 void add_suspects(const Model& model, const BackendRecord& record,
@@ -231,36 +263,24 @@ bool tolerated(const Subject& subject, const Comparison& comparison, const Backe
   return given && excess_of(comparison, graph, record, comparison.piece) <= 1;
 }
 
-void judge_look(const Subject& subject, const Evaluator& evaluator, const Look& look,
-                const Comparison& comparison, const Answer& answer, const Arithmetic* profile,
-                std::uint64_t seed, BackendRecord& record) {
-  const std::map<std::string, Tensor> shown = tensors_of(answer);
-  const std::vector<bool> only = nodes_to_judge(subject.model->graph, look, shown);
-  Result<std::vector<Judgement>> judged =
-      judge(evaluator, subject.pieces[comparison.piece], shown, seed, profile, &only);
-  if (!judged) return;
-  std::move(judged->begin(), judged->end(), std::back_inserter(record.judged));
-}
-
-// Asks a backend for the values of a look unless they are there ahead, and judges them; none if it
-// does not answer.
-std::optional<Answer> look_at(const Subject& subject, const Evaluator& evaluator, const Look& look,
-                              Backend& backend, std::uint64_t seed, Comparison& comparison,
-                              BackendRecord& record, std::optional<Answer> ahead) {
-  Answer answer =
-      ahead ? *std::move(ahead) : backend.run(make_look(subject, comparison.piece, look));
+// Asks a backend for the values of a look and judges them, unless that has been done ahead; none if
+// it does not answer.
+std::optional<Answer> look_at(const Watched& watched, const Look& look, Backend& backend,
+                              Comparison& comparison, BackendRecord& record, BackendRun& run) {
+  const std::size_t piece = comparison.piece;
+  const bool judged = std::exchange(run.judged, false);
+  std::optional<Answer> ahead = std::exchange(run.look, std::nullopt);
+  Answer answer = ahead ? *std::move(ahead) : backend.run(make_look(watched.subject, piece, look));
   if (!answer.ok()) {
     record.looked_into = false;
     comparison.findings.push_back(refusal(record, answer));
     return std::nullopt;
   }
-  if (record.name != "reference") {
-    judge_look(subject, evaluator, look, comparison, answer, profile_of(backend), seed, record);
-  }
+  if (!judged) judge_look(watched, piece, look, answer, backend, record);
   return answer;
 }
 
-void look_inside(const Subject& subject, const Evaluator& evaluator, const std::vector<Look>& looks,
+void look_inside(const Watched& watched, const std::vector<Look>& looks,
                  std::vector<std::unique_ptr<Backend>>& backends, std::vector<BackendRun>& runs,
                  const ComparisonOptions& options, Comparison& comparison) {
   for (std::size_t number = 0; number < looks.size(); ++number) {
@@ -271,8 +291,7 @@ void look_inside(const Subject& subject, const Evaluator& evaluator, const std::
       if (!record.alive || !record.looked_into) continue;
       options.progress(
           fmt::format("looking into {}, {} of {}", record.name, number + 1, looks.size()));
-      answers[i] = look_at(subject, evaluator, looks[number], *backends[i], options.seed,
-                           comparison, record, std::exchange(runs[i].look, std::nullopt));
+      answers[i] = look_at(watched, looks[number], *backends[i], comparison, record, runs[i]);
       if (!answers[i]) continue;
       shown[i] = &answers[i]->hidden;
       if (number > 0) answers[i]->values.clear();  // the same outputs again
@@ -344,11 +363,13 @@ Result<Comparison> compare(const Subject& subject, std::vector<std::unique_ptr<B
   const Graph& graph = subject.model->graph;
   Result<std::unique_ptr<Evaluator>> evaluator = Evaluator::make(subject.model);
   if (!evaluator) return evaluator.error();
+  const bool busy = backends.size() >= static_cast<std::size_t>(thread_count());
+  const Watched watched{subject, **evaluator, options.seed, busy};
   std::vector<BackendRun> runs(backends.size());
   LookPlan plan(graph, backends.size());  // gone before those who wait for it
-  run_all(subject, backends, plan.get(), comparison, runs);
+  run_all(watched, backends, plan.get(), comparison, runs);
   const Result<void> allowed =
-      allow_rounding(subject, **evaluator, joined_profile(backends), options, plan, comparison);
+      allow_rounding(watched, joined_profile(backends), options, plan, comparison);
   if (!allowed) return allowed.error();
   if (Result<void> right = check_labels(subject.labels, subject.criteria, comparison.spreads);
       !right) {
@@ -362,7 +383,7 @@ Result<Comparison> compare(const Subject& subject, std::vector<std::unique_ptr<B
               std::back_inserter(comparison.findings));
   }
   comparison.piece = worst_piece(comparison, graph);
-  look_inside(subject, **evaluator, looks, backends, runs, options, comparison);
+  look_inside(watched, looks, backends, runs, options, comparison);
   for (std::size_t i = 0; i < backends.size(); ++i) {
     const BackendRecord& record = comparison.backends[i];
     if (!record.alive || !record.looked_into || record.name == "reference") continue;

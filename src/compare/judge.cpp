@@ -30,14 +30,64 @@ double smallest_kept(ElementType type) {
   return profile && profile->flushes_subnormals && type == ElementType::f32 ? 0x1p-126 : 0;
 }
 
+// A long row of elements, most of which are known by little to be no worse than those before.
+template <class T>
+struct JudgedRow {
+  const T *expected, *found;
+  const double* errors;  // null: they are exact
+};
+
+constexpr std::size_t kLanes = 8, kBlock = 64 * kLanes;
+
+// The largest difference among a block's elements; none if one of them may exceed its bound by more
+// than `excess`.
+template <class T>
+inline __attribute__((always_inline)) std::optional<double> largest_in(const JudgedRow<T>& all,
+                                                                       std::size_t start,
+                                                                       double excess) {
+  double largest[kLanes] = {};
+  std::int64_t beyond[kLanes] = {};
+  for (std::size_t i = start; i < start + kBlock; i += kLanes) {
+    for (std::size_t k = 0; k < kLanes; ++k) {
+      const double value = all.expected[i + k], other = all.found[i + k];
+      const double difference = std::abs(value - other);
+      const bool within = difference < excess * all.errors[i + k] * kLess;
+      beyond[k] |= static_cast<std::int64_t>(!within) & static_cast<std::int64_t>(value != other);
+      largest[k] = difference > largest[k] ? difference : largest[k];
+    }
+  }
+  for (std::size_t k = 1; k < kLanes; ++k) {
+    beyond[0] |= beyond[k];
+    largest[0] = std::max(largest[0], largest[k]);
+  }
+  return beyond[0] != 0 ? std::nullopt : std::optional(largest[0]);
+}
+
+template <class T>
+__attribute__((target("avx2"), flatten)) std::optional<double> largest_in_wide(
+    const JudgedRow<T>& all, std::size_t start, double excess) {
+  return largest_in(all, start, excess);
+}
+
 // The largest difference, and the element that exceeds its bound the most.
 template <class T>
 void find_worst(const T* expected, const T* found, const Value& bounded, Judgement& result) {
+  static const bool wide = __builtin_cpu_supports("avx2");
   const double normal = smallest_kept(bounded.type());
   const auto count = static_cast<std::size_t>(bounded.tensor().size());
   const double* const errors = bounded.errors() ? bounded.errors()->data() : nullptr;
+  const JudgedRow<T> all{expected, found, errors};
   std::size_t worst = count;
   for (std::size_t i = 0; i < count; ++i) {
+    if (errors && normal == 0 && i % kBlock == 0 && i + kBlock <= count) {
+      const auto largest =
+          wide ? largest_in_wide(all, i, result.excess) : largest_in(all, i, result.excess);
+      if (largest) {
+        result.difference = std::max(result.difference, *largest);
+        i += kBlock - 1;
+        continue;
+      }
+    }
     if (expected[i] == found[i]) continue;
     const double value = expected[i], other = found[i];
     if (other == 0 && std::abs(value) < normal) continue;

@@ -62,8 +62,7 @@ void run_on(Backend& backend, LayerCase one, CaseResult& result) {
 }
 
 void run_case(LayerCase one, std::uint64_t seed, CaseResult& result) {
-  auto model = std::make_shared<const Model>(std::move(one.model));
-  Result<std::unique_ptr<Evaluator>> evaluator = Evaluator::make(model);
+  Result<std::unique_ptr<Evaluator>> evaluator = Evaluator::make_taking(std::move(one.model));
   if (!evaluator) {
     result.detail = evaluator.error().message;
     return;

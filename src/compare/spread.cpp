@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <mutex>
 #include <set>
 #include <string>
 #include <unordered_map>
+#include <utility>
 
 #include "base/parallel.h"
 #include "compare/agreement.h"
@@ -14,7 +16,7 @@
 namespace assay {
 namespace {
 
-constexpr int kRuns = 5;
+constexpr std::int64_t kRuns = 5;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 bool has_reals(const Value& value) { return value.is_tensor() && has_numbers(value.type()); }
@@ -28,7 +30,7 @@ double unit_of(std::uint64_t seed) {
 }
 
 // A framework has tensors where the standard has optional ones.
-Value plain(Value value) {
+Value plain(const Value& value) {
   const bool wrapped = value.kind() == Value::Kind::optional && value.elements().size() == 1;
   return wrapped ? Value(value.elements().front()) : value;
 }
@@ -37,6 +39,7 @@ Value plain(Value value) {
 class Chance {
  public:
   void follow(const Evaluated& evaluated) {
+    const std::lock_guard lock(mutex_);
     const Node& node = evaluated.node.node;
     const bool touched =
         std::any_of(node.inputs.begin(), node.inputs.end(),
@@ -49,6 +52,7 @@ class Chance {
   bool has(const std::string& name) const { return names_.contains(name); }
 
  private:
+  std::mutex mutex_;  // runs may follow each other at the same time
   std::set<std::string> names_;
 };
 
@@ -79,16 +83,38 @@ class Reaches {
   std::size_t bytes_ = 0;
 };
 
+using Drawing = void(const float* from, const float* reach, float* to, std::int64_t count,
+                     std::uint64_t seed);
+
+inline __attribute__((always_inline)) void draw_each(const float* from, const float* reach,
+                                                     float* to, std::int64_t count,
+                                                     std::uint64_t seed) {
+  for (std::int64_t i = 0; i < count; ++i) {
+    const double moved = from[i] + reach[i] * unit_of(seed + static_cast<std::uint64_t>(i));
+    to[i] = std::isfinite(from[i]) ? static_cast<float>(moved) : from[i];
+  }
+}
+
+void draw_plain(const float* from, const float* reach, float* to, std::int64_t count,
+                std::uint64_t seed) {
+  draw_each(from, reach, to, count, seed);
+}
+
+// The same numbers; these vectors multiply 64 bits.
+__attribute__((target("avx512f,avx512dq,avx512vl"), flatten)) void draw_wide(
+    const float* from, const float* reach, float* to, std::int64_t count, std::uint64_t seed) {
+  draw_each(from, reach, to, count, seed);
+}
+
 Tensor draw_around(const Tensor& center, const std::vector<float>& reach, std::uint64_t seed) {
   constexpr std::int64_t kGrain = 1 << 14;
+  static Drawing* const draw = __builtin_cpu_supports("avx512dq") ? draw_wide : draw_plain;
   Tensor drawn = Tensor::uninitialized(ElementType::f32, center.shape());
-  const std::span<const float> from = center.data<float>();
-  const std::span<float> to = drawn.mutate<float>();
+  const float* const from = center.data<float>().data();
+  float* const to = drawn.mutate<float>().data();
   parallel_for(center.size(), kGrain, [&](std::int64_t begin, std::int64_t end) {
-    for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
-      const double moved = from[i] + reach[i] * unit_of(seed + i);
-      to[i] = std::isfinite(from[i]) ? static_cast<float>(moved) : from[i];
-    }
+    draw(from + begin, reach.data() + begin, to + begin, end - begin,
+         seed + static_cast<std::uint64_t>(begin));
   });
   return drawn;
 }
@@ -103,43 +129,59 @@ Tensor draw(const Tensor& center, const std::vector<float>& reach, std::uint64_t
   return make_tensor(center.type(), center.shape(), elements);
 }
 
-// One run in which each node's result lies somewhere in its own bound.
-class RandomRun {
+// Runs in which each node's result lies somewhere in its own bound.
+class RandomRuns {
  public:
   using Watcher = std::function<void(const Evaluated&, std::span<const Value> outputs)>;
-  RandomRun(const Evaluator& evaluator, std::uint64_t seed) : evaluator_(evaluator), seed_(seed) {}
+  using Drawn = Result<std::vector<Value>>;
+  RandomRuns(const Evaluator& evaluator, const std::vector<Value>& inputs, std::uint64_t seed)
+      : evaluator_(evaluator), inputs_(inputs), seed_(seed) {}
 
   Watcher before, after;  // see each node as it was evaluated, and as it was drawn
 
-  Result<std::vector<Value>> run(const std::vector<Value>& inputs, std::uint64_t model_seed) {
-    EvaluateOptions options;
-    options.seed = model_seed;
-    options.reading = learned_ ? Reading::value : Reading::bounded;
-    options.replace = [&](const Evaluated& evaluated, std::span<Value> outputs) {
-      before(evaluated, outputs);
-      for (std::size_t i = 0; i < outputs.size(); ++i) move(evaluated.name(i), outputs[i]);
-      if (after) after(evaluated, outputs);
+  // The first, or one of those that are too large to remember: in the slow reading.
+  Drawn learn() {
+    const std::uint64_t start = next_;
+    const auto reach_of = [&](const std::string& name, const Value& output) {
+      return output.errors() ? &reaches_.learn(name, *output.errors()) : nullptr;
     };
-    Result<std::vector<Value>> drawn = evaluator_.run(inputs, options);
-    learned_ = drawn && !reaches_.too_large();
+    Drawn drawn = run(Reading::bounded, next_, reach_of);
+    numbers_ = next_ - start;
     return drawn;
+  }
+  bool learned() const { return !reaches_.too_large(); }
+  // Of those that follow the first; each draws numbers of its own.
+  Drawn again(int run_number) const {
+    std::uint64_t next = static_cast<std::uint64_t>(run_number) * numbers_;
+    return run(Reading::value, next,
+               [&](const std::string& name, const Value&) { return reaches_.find(name); });
   }
 
  private:
-  void move(const std::string& name, Value& output) {
-    if (!has_reals(output)) return;
-    const std::vector<float>* reach = learned_          ? reaches_.find(name)
-                                      : output.errors() ? &reaches_.learn(name, *output.errors())
-                                                        : nullptr;
-    if (!reach || reach->size() != static_cast<std::size_t>(output.tensor().size())) return;
-    output = draw(output.tensor(), *reach, seed_);
-    seed_ += reach->size();
+  template <class ReachOf>
+  Drawn run(Reading reading, std::uint64_t& next, const ReachOf& reach_of) const {
+    EvaluateOptions options;
+    options.seed = seed_;
+    options.reading = reading;
+    options.replace = [&](const Evaluated& evaluated, std::span<Value> outputs) {
+      before(evaluated, outputs);
+      for (std::size_t i = 0; i < outputs.size(); ++i) {
+        if (!has_reals(outputs[i])) continue;
+        const Tensor& center = outputs[i].tensor();
+        const std::vector<float>* reach = reach_of(evaluated.name(i), outputs[i]);
+        if (!reach || reach->size() != static_cast<std::size_t>(center.size())) continue;
+        outputs[i] = draw(center, *reach, seed_ + std::exchange(next, next + reach->size()));
+      }
+      if (after) after(evaluated, outputs);
+    };
+    return evaluator_.run(inputs_, options);
   }
 
   const Evaluator& evaluator_;
+  const std::vector<Value>& inputs_;
   std::uint64_t seed_;
+  std::uint64_t next_ = 0, numbers_ = 0;  // drawn so far, and in a run
   Reaches reaches_;
-  bool learned_ = false;
 };
 
 void widen(const Tensor& drawn, Spread& spread) {
@@ -158,6 +200,43 @@ void widen(const Tensor& drawn, Spread& spread) {
 void leave_open(Spread& spread) {
   spread.open = true;
   spread.allowance.assign(spread.allowance.size(), kInfinity);
+}
+
+void widen(const std::vector<Value>& drawn, std::vector<Spread>& spreads) {
+  for (std::size_t i = 0; i < spreads.size(); ++i) {
+    const Value other = plain(drawn[i]);
+    if (!has_reals(spreads[i].value)) {
+      spreads[i].open = spreads[i].open || !agrees(spreads[i].value, other, {}).agrees;
+    } else if (other.is_tensor() && other.shape() == spreads[i].value.shape()) {
+      widen(other.tensor(), spreads[i]);
+    } else {
+      leave_open(spreads[i]);
+    }
+  }
+}
+
+// Runs whose reach is too large to remember are taken one after the other, since memory is short.
+// Otherwise, where there are not more threads than runs, each run has its own, which beats sharing
+// the loops of one; nobody may then want to see the runs in turn.
+Result<void> draw_all(RandomRuns& random, bool together, std::vector<Spread>& spreads) {
+  for (std::int64_t run = 0; run < kRuns && (run == 0 || !random.learned()); ++run) {
+    const RandomRuns::Drawn drawn = random.learn();
+    if (!drawn) return drawn.error();
+    widen(*drawn, spreads);
+  }
+  if (!random.learned()) return {};
+  std::vector<RandomRuns::Drawn> all(kRuns, Error{});
+  const std::int64_t grain = together && thread_count() < kRuns ? 1 : kRuns;
+  parallel_for(kRuns - 1, grain, [&](std::int64_t begin, std::int64_t end) {
+    for (auto i = static_cast<std::size_t>(begin) + 1; i <= static_cast<std::size_t>(end); ++i) {
+      all[i] = random.again(static_cast<int>(i));
+    }
+  });
+  for (std::size_t i = 1; i < all.size(); ++i) {
+    if (!all[i]) return all[i].error();
+    widen(*all[i], spreads);
+  }
+  return {};
 }
 
 // An output may at least be off by what its own node allows: a draw that is rounded to the format
@@ -232,12 +311,12 @@ Result<std::vector<Spread>> rounding_spread(const Evaluator& evaluator,
   EvaluateOptions options;
   options.seed = seed;
   options.observe = observer.exact;
-  Result<std::vector<Value>> exact = evaluator.run(inputs, options);
+  const Result<std::vector<Value>> exact = evaluator.run(inputs, options);
   if (!exact) return exact.error();
   std::vector<Spread> spreads;
-  for (Value& given : *exact) {
+  for (const Value& given : *exact) {
     Spread spread;
-    Value value = plain(std::move(given));
+    Value value = plain(given);
     if (has_reals(value)) {
       spread.allowance.assign(static_cast<std::size_t>(value.tensor().size()), 0);
     }
@@ -245,7 +324,7 @@ Result<std::vector<Spread>> rounding_spread(const Evaluator& evaluator,
     spreads.push_back(std::move(spread));
   }
   Chance chance;
-  RandomRun random(evaluator, seed);
+  RandomRuns random(evaluator, inputs, seed);
   random.before = [&](const Evaluated& evaluated, std::span<const Value> outputs) {
     chance.follow(evaluated);
     for (std::size_t i = 0; i < outputs.size(); ++i) {
@@ -254,19 +333,8 @@ Result<std::vector<Spread>> rounding_spread(const Evaluator& evaluator,
     }
   };
   random.after = observer.drawn;
-  for (int run = 0; run < kRuns; ++run) {
-    const Result<std::vector<Value>> drawn = random.run(inputs, seed);
-    if (!drawn) return drawn.error();
-    for (std::size_t i = 0; i < spreads.size(); ++i) {
-      const Value other = plain((*drawn)[i]);
-      if (!has_reals(spreads[i].value)) {
-        spreads[i].open = spreads[i].open || !agrees(spreads[i].value, other, {}).agrees;
-      } else if (other.is_tensor() && other.shape() == spreads[i].value.shape()) {
-        widen(other.tensor(), spreads[i]);
-      } else {
-        leave_open(spreads[i]);
-      }
-    }
+  if (Result<void> drawn = draw_all(random, !observer.drawn, spreads); !drawn) {
+    return drawn.error();
   }
   for (std::size_t i = 0; i < spreads.size(); ++i) {
     if (chance.has(evaluator.model().graph.outputs[i].name)) leave_open(spreads[i]);

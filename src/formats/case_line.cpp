@@ -1,5 +1,6 @@
 #include "formats/case_line.h"
 
+#include <bit>
 #include <fstream>
 #include <sstream>
 
@@ -115,8 +116,13 @@ LayerCase read_case(Element line) {
 
 Element parse_json(std::string_view line) {
   thread_local simdjson::dom::parser parser;
+  // By itself it would take new memory for each line that is longer than all before.
+  auto failure = simdjson::SUCCESS;
+  if (line.size() > parser.capacity()) failure = parser.allocate(std::bit_ceil(line.size()));
   Element root;
-  const auto failure = parser.parse(line.data(), line.size(), false).get(root);
+  if (failure == simdjson::SUCCESS) {
+    failure = parser.parse(line.data(), line.size(), false).get(root);
+  }
   if (failure != simdjson::SUCCESS) {
     throw FormatError("unreadable", fmt::format("not JSON: {}", simdjson::error_message(failure)));
   }
@@ -129,7 +135,9 @@ std::string read_bytes(const std::filesystem::path& path) {
   std::error_code failure;
   const std::uintmax_t size = std::filesystem::file_size(path, failure);
   if (!failure && size > 0 && size <= kMostBytes) {
-    std::string bytes(size, ' ');
+    std::string bytes;
+    bytes.reserve(size + simdjson::SIMDJSON_PADDING);
+    bytes.resize(size);
     file.read(bytes.data(), static_cast<std::streamsize>(size));
     bytes.resize(static_cast<std::size_t>(file.gcount()));
     return bytes;
@@ -151,7 +159,7 @@ Result<CaseLines> read_case_lines(const std::filesystem::path& path) {
   return guard_format(path.string(), [&] {
     keras::use_layers();
     std::string bytes = read_bytes(path);
-    if (path.extension() == ".gz") bytes = inflate(bytes, kMostBytes);
+    if (path.extension() == ".gz") bytes = inflate(bytes, kMostBytes, simdjson::SIMDJSON_PADDING);
     bytes.append(simdjson::SIMDJSON_PADDING, ' ');
     CaseLines result;
     result.file_ = path.string();

@@ -27,12 +27,13 @@ std::size_t announced_size(std::string_view compressed) {
 
 }  // namespace
 
-std::string inflate(std::string_view compressed, std::size_t most) {
+std::string inflate(std::string_view compressed, std::size_t most, std::size_t behind) {
   const std::unique_ptr<libdeflate_decompressor, Free> engine(libdeflate_alloc_decompressor());
   if (!engine) throw FormatError("limit", "out of memory");
   std::size_t room =
       std::min(most, std::clamp(announced_size(compressed), kLeastRoom, kMostBelieved));
   std::string bytes;
+  bytes.reserve(room + behind);
   std::size_t size = 0;
   do {  // several parts may follow each other in one file
     bytes.resize(room);

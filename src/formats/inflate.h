@@ -8,7 +8,7 @@
 namespace assay {
 
 // The bytes before compression; throws FormatError where the file is cut or broken ("unreadable"),
-// or where there are more than `most` of them ("limit").
-std::string inflate(std::string_view compressed, std::size_t most);
+// or where there are more than `most` of them ("limit"). There is room for `behind` more.
+std::string inflate(std::string_view compressed, std::size_t most, std::size_t behind = 0);
 
 }  // namespace assay

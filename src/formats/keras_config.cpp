@@ -205,9 +205,9 @@ void read_argument(const keras::Layer& layer, std::string_view key, Element valu
 }
 
 void read_arguments(const keras::Layer& layer, Element config, Node& node) {
-  for (const auto& [key, value] : simdjson::dom::object(config)) {
-    read_argument(layer, key, value, node);
-  }
+  const simdjson::dom::object arguments = config;
+  node.attributes.reserve(node.attributes.size() + arguments.size());
+  for (const auto& [key, value] : arguments) read_argument(layer, key, value, node);
 }
 
 // RNN around a cell is the layer of that cell.

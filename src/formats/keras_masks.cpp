@@ -28,9 +28,8 @@ class MaskSpreader {
     for (Node& node : before) {
       const Layer* layer = node.domain == kDomain ? find_layer(node.op) : nullptr;
       if (layer) meet(*layer, node);
-      Node copy = node;
       model_.graph.nodes.push_back(std::move(node));
-      if (layer && layer->masks == Masks::make) make(copy);
+      if (layer && layer->masks == Masks::make) make(Node(model_.graph.nodes.back()));
     }
     if (used_) model_.opsets.try_emplace("", newest_opset());
   }

@@ -50,8 +50,7 @@ void put_opsets(const std::map<std::string, std::int64_t>& opsets, Imports* impo
 
 void put_named_type(const NamedType& value, onnx::ValueInfoProto& proto) {
   ASSAY_PUT(proto, name, value.name);
-  const bool typed = value.type.kind != ValueType::Kind::unknown || !value.type.opaque.empty() ||
-                     !value.type.denotation.empty();
+  const bool typed = value.type.kind != ValueType::Kind::unknown || value.type.notes;
   if (typed) put_type(value.type, *proto.mutable_type());
   ASSAY_PUT(proto, doc_string, value.doc);
   put_properties(value.metadata, proto.mutable_metadata_props());

@@ -26,13 +26,7 @@ ValueType to_tensor_type(ValueType::Kind kind, const TensorTypeProto& proto) {
   type.element = element_or_undefined(proto.elem_type());
   if (!proto.has_shape()) return type;
   type.dims.emplace();
-  bool denoted = false;
-  for (const auto& dim : proto.shape().dim()) {
-    type.dims->push_back(to_dim(dim));
-    type.axis_denotations.push_back(to_utf8(dim.denotation()));
-    denoted |= dim.has_denotation();
-  }
-  if (!denoted) type.axis_denotations.clear();
+  for (const auto& dim : proto.shape().dim()) type.dims->push_back(to_dim(dim));
   return type;
 }
 
@@ -47,10 +41,11 @@ void put_tensor_type(const ValueType& type, TensorTypeProto& proto) {
     if (dim.known()) {
       axis.set_dim_value(dim.value);
     } else if (!dim.symbol.empty()) {
-      axis.set_dim_param(dim.symbol);
+      axis.set_dim_param(dim.symbol.text());
     }
-    if (i < type.axis_denotations.size() && !type.axis_denotations[i].empty()) {
-      axis.set_denotation(type.axis_denotations[i]);
+    if (type.notes && i < type.notes->axis_denotations.size() &&
+        !type.notes->axis_denotations[i].empty()) {
+      axis.set_denotation(type.notes->axis_denotations[i]);
     }
   }
 }
@@ -65,7 +60,32 @@ void put_opaque(const std::string& opaque, onnx::TypeProto::Opaque& proto) {
   proto.set_name(opaque.substr(slash + 1));
 }
 
-ValueType without_denotation(const onnx::TypeProto& proto) {
+std::vector<std::string> axis_denotations(const onnx::TensorShapeProto& shape) {
+  std::vector<std::string> result;
+  bool denoted = false;
+  for (const auto& dim : shape.dim()) {
+    result.push_back(to_utf8(dim.denotation()));
+    denoted |= dim.has_denotation();
+  }
+  if (!denoted) result.clear();
+  return result;
+}
+
+std::shared_ptr<const TypeNotes> to_notes(const onnx::TypeProto& proto) {
+  TypeNotes notes;
+  notes.denotation = to_utf8(proto.denotation());
+  if (proto.has_tensor_type()) {
+    notes.axis_denotations = axis_denotations(proto.tensor_type().shape());
+  } else if (proto.has_sparse_tensor_type()) {
+    notes.axis_denotations = axis_denotations(proto.sparse_tensor_type().shape());
+  } else if (proto.has_opaque_type()) {
+    notes.opaque = opaque_name(proto.opaque_type());
+  }
+  if (notes.denotation.empty() && notes.axis_denotations.empty() && notes.opaque.empty()) return {};
+  return std::make_shared<const TypeNotes>(std::move(notes));
+}
+
+ValueType without_notes(const onnx::TypeProto& proto) {
   using Kind = ValueType::Kind;
   switch (proto.value_case()) {
     case onnx::TypeProto::kTensorType:
@@ -79,11 +99,7 @@ ValueType without_denotation(const onnx::TypeProto& proto) {
     case onnx::TypeProto::kMapType:
       return ValueType::map(element_or_undefined(proto.map_type().key_type()),
                             to_value_type(proto.map_type().value_type()));
-    case onnx::TypeProto::kOpaqueType: {
-      ValueType type;
-      type.opaque = opaque_name(proto.opaque_type());
-      return type;
-    }
+    case onnx::TypeProto::kOpaqueType:
     case onnx::TypeProto::VALUE_NOT_SET:
       break;
   }
@@ -93,19 +109,23 @@ ValueType without_denotation(const onnx::TypeProto& proto) {
 }  // namespace
 
 ValueType to_value_type(const onnx::TypeProto& proto) {
-  ValueType type = without_denotation(proto);
-  type.denotation = to_utf8(proto.denotation());
+  ValueType type = without_notes(proto);
+  type.notes = to_notes(proto);
   return type;
 }
 
 void put_type(const ValueType& type, onnx::TypeProto& proto) {
-  if (!type.denotation.empty()) proto.set_denotation(type.denotation);
+  if (type.notes && !type.notes->denotation.empty()) {
+    proto.set_denotation(type.notes->denotation);
+  }
   const auto put_inner = [&](onnx::TypeProto& inner) {
     if (type.inner) put_type(*type.inner, inner);
   };
   switch (type.kind) {
     case ValueType::Kind::unknown:
-      if (!type.opaque.empty()) put_opaque(type.opaque, *proto.mutable_opaque_type());
+      if (type.notes && !type.notes->opaque.empty()) {
+        put_opaque(type.notes->opaque, *proto.mutable_opaque_type());
+      }
       return;
     case ValueType::Kind::tensor:
       return put_tensor_type(type, *proto.mutable_tensor_type());

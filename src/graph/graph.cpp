@@ -8,7 +8,12 @@ namespace assay {
 
 const AttributeValue* Node::find(std::string_view attribute) const {
   for (const Attribute& candidate : attributes) {
-    if (candidate.name == attribute) return &candidate.value;
+    const std::string& name = candidate.name;
+    // Names of one length mostly differ in their first letter.
+    if (name.size() == attribute.size() && (name.empty() || name[0] == attribute[0]) &&
+        name == attribute) {
+      return &candidate.value;
+    }
   }
   return nullptr;
 }

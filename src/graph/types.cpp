@@ -1,15 +1,30 @@
 #include "graph/types.h"
 
 #include <array>
+#include <mutex>
+#include <unordered_set>
 #include <utility>
 
 #include <fmt/format.h>
 
 namespace assay {
 
-Dim Dim::named(std::string symbol) {
+Symbol::Symbol(std::string_view name) {
+  if (name.empty()) return;
+  static std::mutex mutex;
+  static std::unordered_set<std::string> names;  // whose elements stay where they are
+  const std::lock_guard lock(mutex);
+  name_ = &*names.emplace(name).first;
+}
+
+const std::string& Symbol::text() const {
+  static const std::string kNone;
+  return name_ ? *name_ : kNone;
+}
+
+Dim Dim::named(Symbol symbol) {
   Dim dim;
-  dim.symbol = std::move(symbol);
+  dim.symbol = symbol;
   return dim;
 }
 
@@ -78,7 +93,7 @@ std::string to_text(const Dims& dims) {
     if (dim.known()) {
       text += std::to_string(dim.value);
     } else {
-      text += dim.symbol.empty() ? "?" : dim.symbol;
+      text += dim.symbol.empty() ? "?" : dim.symbol.text();
     }
   }
   return text + "]";
@@ -112,6 +127,8 @@ ValueType ValueType::map(ElementType key, ValueType inner) {
   return type;
 }
 
+static bool is_opaque(const ValueType& type) { return type.notes && !type.notes->opaque.empty(); }
+
 // Of each element type: every check of a node asks for the names of its inputs' types.
 static const std::string& tensor_name(ElementType element) {
   static const auto kNames = [] {
@@ -144,7 +161,7 @@ std::string standard_name(const ValueType& type) {
                              ? std::string(standard_name(type.inner->element))
                              : inner);
   }
-  return type.opaque.empty() ? "undefined" : fmt::format("opaque({})", type.opaque);
+  return is_opaque(type) ? fmt::format("opaque({})", type.notes->opaque) : "undefined";
 }
 
 std::string to_text(const ValueType& type) {
@@ -164,7 +181,7 @@ std::string to_text(const ValueType& type) {
     case ValueType::Kind::map:
       return fmt::format("map({},{})", short_name(type.element), inner);
   }
-  return type.opaque.empty() ? "?" : fmt::format("opaque({})", type.opaque);
+  return is_opaque(type) ? fmt::format("opaque({})", type.notes->opaque) : "?";
 }
 
 }  // namespace assay

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tensor/element_type.h"
@@ -12,14 +13,29 @@
 
 namespace assay {
 
+// The name of an extent. Equal names are one string, which stays until the process ends, so that
+// extents cost no more to copy than numbers.
+class Symbol {
+ public:
+  Symbol() = default;  // no name
+  explicit Symbol(std::string_view name);
+  bool empty() const { return name_ == nullptr; }
+  const std::string& text() const;
+  friend bool operator==(Symbol a, Symbol b) { return a.name_ == b.name_; }
+
+ private:
+  const std::string* name_ = nullptr;
+};
+
 // An extent that is known, named (the same name is the same extent), or unknown.
 struct Dim {
   std::int64_t value = -1;
-  std::string symbol;
+  Symbol symbol;
 
   Dim() = default;
   Dim(std::int64_t known) : value(known) {}  // NOLINT(google-explicit-constructor)
-  static Dim named(std::string symbol);
+  static Dim named(Symbol symbol);
+  static Dim named(std::string_view symbol) { return named(Symbol(symbol)); }
   bool known() const { return value >= 0; }
   bool same_as(const Dim& other) const;       // certainly equal
   bool differs_from(const Dim& other) const;  // certainly different
@@ -33,15 +49,20 @@ Dims to_dims(const Shape& shape);
 std::optional<Shape> to_shape(const Dims& dims);  // if every extent is known
 std::string to_text(const Dims& dims);            // "[batch,3,?]"
 
+// What a file says about a type beyond what it means.
+struct TypeNotes {
+  std::string denotation;
+  std::vector<std::string> axis_denotations;  // of a tensor, "" where an axis has none; or empty
+  std::string opaque;  // of kind unknown: the file's opaque type, as "domain/name"
+};
+
 struct ValueType {
   enum class Kind : std::uint8_t { unknown, tensor, sparse_tensor, sequence, optional, map };
   Kind kind = Kind::unknown;
   ElementType element = ElementType::undefined;  // of a tensor, or the key type of a map
   std::optional<Dims> dims;                      // of a tensor; absent: rank unknown
   std::shared_ptr<const ValueType> inner;        // of a sequence, an optional, a map's values
-  std::string denotation;
-  std::vector<std::string> axis_denotations{};  // of a tensor, "" where an axis has none; or empty
-  std::string opaque{};  // of kind unknown: the file's opaque type, as "domain/name"
+  std::shared_ptr<const TypeNotes> notes;        // null: none
 
   static ValueType tensor(ElementType element) { return {Kind::tensor, element, {}, {}, {}}; }
   static ValueType tensor(ElementType element, Dims dims);

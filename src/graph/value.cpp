@@ -10,7 +10,9 @@ Value Value::bounded(Tensor values, std::vector<double> errors) {
   ASSAY_CHECK(static_cast<std::int64_t>(errors.size()) == values.size());
   Value value(std::move(values));
   if (errors.empty()) return value;  // of nothing, all is known
-  value.errors_ = std::make_shared<const std::vector<double>>(std::move(errors));
+  auto rest = std::make_shared<Rest>();
+  rest->errors = std::make_unique<const std::vector<double>>(std::move(errors));
+  value.rest_ = std::move(rest);
   return value;
 }
 
@@ -18,44 +20,41 @@ Value Value::ranges(ElementType type, Shape shape, std::vector<Interval> ranges)
   Value value(Tensor(type, std::move(shape)));
   ASSAY_CHECK(static_cast<std::int64_t>(ranges.size()) == value.tensor_.size());
   if (ranges.empty()) return value;
-  value.ranges_ = std::make_shared<const std::vector<Interval>>(std::move(ranges));
+  auto rest = std::make_shared<Rest>();
+  rest->ranges = std::make_unique<const std::vector<Interval>>(std::move(ranges));
+  value.rest_ = std::move(rest);
+  return value;
+}
+
+Value Value::container(Kind kind, ValueType element_type, std::vector<Value> elements) {
+  Value value;
+  value.kind_ = kind;
+  auto rest = std::make_shared<Rest>();
+  rest->element_type = std::move(element_type);
+  rest->elements = std::make_unique<const std::vector<Value>>(std::move(elements));
+  value.rest_ = std::move(rest);
   return value;
 }
 
 Value Value::sequence(ValueType element_type, std::vector<Value> elements) {
-  Value value;
-  value.kind_ = Kind::sequence;
-  value.element_type_ = std::make_shared<const ValueType>(std::move(element_type));
-  value.elements_ = std::make_shared<const std::vector<Value>>(std::move(elements));
-  return value;
+  return container(Kind::sequence, std::move(element_type), std::move(elements));
 }
 
 Value Value::optional(ValueType element_type) {
-  Value value;
-  value.kind_ = Kind::optional;
-  value.element_type_ = std::make_shared<const ValueType>(std::move(element_type));
-  value.elements_ = std::make_shared<const std::vector<Value>>();
-  return value;
+  return container(Kind::optional, std::move(element_type), {});
 }
 
 Value Value::optional(Value element) {
   ASSAY_CHECK(element.present());
-  Value value = optional(element.value_type());
-  std::vector<Value> elements;
-  elements.push_back(std::move(element));
-  value.elements_ = std::make_shared<const std::vector<Value>>(std::move(elements));
-  return value;
+  ValueType type = element.value_type();
+  return container(Kind::optional, std::move(type), {std::move(element)});
 }
 
 Value Value::map(Tensor keys, Tensor values) {
   ASSAY_CHECK(keys.rank() == 1);
   ASSAY_CHECK(values.rank() >= 1);
   ASSAY_CHECK(keys.size() == values.shape()[0]);
-  Value value;
-  value.kind_ = Kind::map;
-  value.elements_ = std::make_shared<const std::vector<Value>>(
-      std::vector<Value>{Value(std::move(keys)), Value(std::move(values))});
-  return value;
+  return container(Kind::map, {}, {std::move(keys), std::move(values)});
 }
 
 Value Value::unknown() {
@@ -69,9 +68,9 @@ ValueType Value::value_type() const {
     case Kind::tensor:
       return ValueType::tensor(tensor_.type(), to_dims(tensor_.shape()));
     case Kind::sequence:
-      return ValueType::sequence(*element_type_);
+      return ValueType::sequence(rest_->element_type);
     case Kind::optional:
-      return ValueType::optional(*element_type_);
+      return ValueType::optional(rest_->element_type);
     case Kind::map: {
       const Shape& shape = mapped().shape();  // the first axis runs over the keys
       Dims dims(shape.begin() + 1, shape.end());

@@ -33,29 +33,37 @@ class Value {
   Kind kind() const { return kind_; }
   bool present() const { return kind_ != Kind::absent; }
   bool is_tensor() const { return kind_ == Kind::tensor; }
-  bool exact() const { return !errors_ && !ranges_; }  // of a tensor
+  bool exact() const { return !errors() && !intervals(); }  // of a tensor
 
   // A tensor's type and shape hold in every reading; its elements only where it has no ranges.
   ElementType type() const { return tensor_.type(); }
   const Shape& shape() const { return tensor_.shape(); }
   const Tensor& tensor() const { return tensor_; }
-  const std::vector<double>* errors() const { return errors_.get(); }
-  const std::vector<Interval>* intervals() const { return ranges_.get(); }
+  const std::vector<double>* errors() const { return rest_ ? rest_->errors.get() : nullptr; }
+  const std::vector<Interval>* intervals() const { return rest_ ? rest_->ranges.get() : nullptr; }
 
-  const std::vector<Value>& elements() const { return *elements_; }  // sequence; optional (0 or 1)
-  const Tensor& keys() const { return elements_->at(0).tensor(); }   // map
-  const Tensor& mapped() const { return elements_->at(1).tensor(); }
+  const std::vector<Value>& elements() const {  // of a sequence, or of an optional (0 or 1)
+    return *rest_->elements;
+  }
+  const Tensor& keys() const { return elements().at(0).tensor(); }  // map
+  const Tensor& mapped() const { return elements().at(1).tensor(); }
   ValueType value_type() const;  // with all that is known
 
   Value reshaped(Shape shape) const;  // same elements, in every reading
 
  private:
+  static Value container(Kind kind, ValueType element_type, std::vector<Value> elements);
+
   Kind kind_ = Kind::absent;
   Tensor tensor_;  // with ranges: a tensor of the right type and shape whose elements mean nothing
-  std::shared_ptr<const std::vector<double>> errors_;
-  std::shared_ptr<const std::vector<Interval>> ranges_;
-  std::shared_ptr<const std::vector<Value>> elements_;
-  std::shared_ptr<const ValueType> element_type_;
+  // What a plain tensor has not, in one place: values are moved about a lot, and most are plain.
+  struct Rest {
+    std::unique_ptr<const std::vector<double>> errors{};
+    std::unique_ptr<const std::vector<Interval>> ranges{};
+    std::unique_ptr<const std::vector<Value>> elements{};
+    ValueType element_type{};
+  };
+  std::shared_ptr<const Rest> rest_;
 };
 
 }  // namespace assay

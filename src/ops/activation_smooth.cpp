@@ -184,7 +184,7 @@ std::vector<Operator> smooth_operators() {
              {{"alpha", Role::factor}, {"consumed_inputs", Role::number}, {"gamma", Role::factor}},
              elementwise<Selu>()),
       smooth("Sigmoid", {1, 6, 13}, "1 / (1 + exp(-x)).", {{"consumed_inputs", Role::number}},
-             elementwise_exact<Sigmoid>(sigmoid_margins, elementwise_long<Sigmoid>())),
+             elementwise_exact<Sigmoid, true>(sigmoid_margins, elementwise_long<Sigmoid>())),
       softplus_entry(),
       smooth("Softsign", {1, 22}, "x / (1 + |x|).", {}, elementwise<Softsign>()),
       swiglu(),

@@ -137,16 +137,10 @@ void add_domain(std::string_view domain, DomainLookup find) {
 }
 
 void fill_defaults(Node& node, const Schema& schema) {
-  const auto left_out = [&](const AttributeFormal& formal) {
-    return formal.has_default && !node.find(formal.name);
-  };
-  const auto missing = std::ranges::count_if(schema.attributes, left_out);
-  if (missing == 0) return;
-  node.attributes.reserve(node.attributes.size() + static_cast<std::size_t>(missing));
   for (const AttributeFormal& formal : schema.attributes) {
-    if (left_out(formal)) {
-      node.attributes.push_back({std::string(formal.name), default_of(formal), {}});
-    }
+    if (!formal.has_default || node.find(formal.name)) continue;
+    node.attributes.reserve(std::max(node.attributes.size() + 1, schema.attributes.size()));
+    node.attributes.emplace_back(std::string(formal.name), default_of(formal));
   }
 }
 

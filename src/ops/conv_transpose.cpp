@@ -108,9 +108,14 @@ void infer_conv_transpose(Infer& n) {
   const bool paired = w && w->size() == x->size();
   Dims y = {(*x)[0], paired ? (*w)[1] * Dim(n.site.integer("group", 1)) : Dim()};
   const WindowAttributes a = conv_attributes(n.site, *x, paired ? *w : Dims{});
-  for (std::size_t d = 0; d + 2 < x->size(); ++d) {
+  const std::size_t spatial = x->size() - 2;
+  const std::size_t shape = n.site.integers("output_shape").size();
+  const std::size_t more = n.site.integers("output_padding").size();
+  const bool whole = has_lengths(a, spatial) && (more == 0 || more == spatial) &&
+                     (shape == 0 || shape == spatial || shape == spatial + 2);
+  for (std::size_t d = 0; d < spatial; ++d) {
     const Dim& extent = (*x)[d + 2];
-    const bool known = extent.known() && has_lengths(a, x->size() - 2);
+    const bool known = extent.known() && whole;
     const auto axis = known ? spread_axis(n.site, a, d, extent.value) : std::nullopt;
     y.push_back(axis ? Dim(axis->outputs) : Dim());
   }

@@ -155,10 +155,11 @@ void require_einsum(Check& c) {
   const Equation equation = parse(c.site.text("equation"));
   if (!c.argument(equation.fault.empty(), "equation", equation.fault, c.site.text("equation")))
     return;
-  if (!c.argument(equation.inputs.size() == c.site.input_count(), "operands",
-                  fmt::format("{} operands", equation.inputs.size()),
-                  fmt::format("{}", c.site.input_count())))
+  if (equation.inputs.size() != c.site.input_count()) {
+    c.argument(false, "operands", fmt::format("{} operands", equation.inputs.size()),
+               fmt::format("{}", c.site.input_count()));
     return;
+  }
   const int width = ellipsis_width(equation, c.site);
   const bool elided = std::any_of(equation.inputs.begin(), equation.inputs.end(),
                                   [](const Term& t) { return t.ellipsis >= 0; });
@@ -173,9 +174,10 @@ void require_einsum(Check& c) {
     }
     const bool fits = width >= 0 && *rank == static_cast<std::int64_t>(
                                                  labels_of(equation.inputs[i], width).size());
-    if (!c.shape(fits, "operand-rank", "an axis for each letter, and as many for each ellipsis",
-                 fmt::format("operand {} of rank {}", i, *rank)))
-      return;
+    if (fits) continue;
+    c.shape(false, "operand-rank", "an axis for each letter, and as many for each ellipsis",
+            fmt::format("operand {} of rank {}", i, *rank));
+    return;
   }
   if (width < 0) return;
   require_extents(c, equation, width);

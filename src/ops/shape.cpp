@@ -37,7 +37,7 @@ bool copies_extent(const Site& site, const Target& target) {
 // What is left of the factors of `x` after those of `y` are taken away, if that is one extent.
 Dim quotient(const Dims& x, const Dims& y) {
   std::int64_t number = 1, divisor = 1;
-  std::vector<std::string> names;
+  std::vector<Symbol> names;
   for (const Dim& dim : x) {
     if (!dim.known() && dim.symbol.empty()) return {};
     if (!dim.known())

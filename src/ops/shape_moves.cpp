@@ -88,6 +88,13 @@ void infer_concat(Infer& n) {
   n.output(0, std::move(result));
 }
 
+// The movement of an operator with one output.
+std::vector<Movement> only(Movement movement) {
+  std::vector<Movement> all;
+  all.push_back(std::move(movement));
+  return all;
+}
+
 std::vector<Movement> concat_movement(const Call& call) {
   const Shape result = call.output_shape(0);
   const std::size_t axis = concat_axis(call.site, result.size());
@@ -100,12 +107,12 @@ std::vector<Movement> concat_movement(const Call& call) {
   for (std::size_t i = 0; i < call.inputs.size(); ++i) {
     const std::int64_t count = call.input(i).tensor().size();
     if (count == 0) continue;
-    if (count == total) return {whole(i)};
+    if (count == total) return only(whole(i));
     const std::int64_t run = count / outer;
     movement.regions.push_back({i, {outer, run}, 0, to, {run, 1}, {inner, 1}});
     to += run;
   }
-  return {movement};
+  return only(std::move(movement));
 }
 
 Operator concat() {
@@ -426,8 +433,11 @@ std::vector<Movement> transpose_movement(const Call& call) {
     still = still && axis > last;
     last = axis;
   }
-  if (still) return {whole(0)};
-  return {{{region}, {}, true}};
+  if (still) return only(whole(0));
+  Movement movement;
+  movement.regions.push_back(std::move(region));
+  movement.complete = true;
+  return only(std::move(movement));
 }
 
 Operator transpose() {

@@ -108,7 +108,9 @@ Meaning reshape() {
   return move([](const Call& call) -> std::vector<Movement> {
     for (std::size_t i = 1; i < call.inputs.size(); ++i)
       if (call.has(i)) call.exact(i);
-    return {whole(0)};
+    std::vector<Movement> all;
+    all.push_back(whole(0));
+    return all;
   });
 }
 

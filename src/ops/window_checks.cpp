@@ -28,11 +28,11 @@ bool require_windows_fit(Check& c, std::string_view input, const WindowAttribute
       good = false;
       continue;
     }
+    if (window_output(a, d, x[d + 2]).value > 0) continue;
     good =
-        c.argument(window_output(a, d, x[d + 2]).value > 0, "window-fits",
+        c.argument(false, "window-fits",
                    fmt::format("a window that fits into {} along axis {}", x[d + 2].value, d + 2),
-                   fmt::format("{}", (a.kernel[d] - 1) * a.dilations[d] + 1)) &&
-        good;
+                   fmt::format("{}", (a.kernel[d] - 1) * a.dilations[d] + 1));
   }
   return good;
 }

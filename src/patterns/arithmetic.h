@@ -15,8 +15,8 @@ struct Arithmetic {
   bool wide_sums = false;           // of formats narrower than float32, in float32
 };
 
-// Sets what rounding_of says for as long as it lives; null is the default. `arithmetic` must
-// outlive it. Not while a node is being evaluated.
+// Sets what rounding_of says to this thread, and in its loops, for as long as it lives; null is the
+// default. `arithmetic` must outlive it. Not while a node is being evaluated.
 class ArithmeticScope {
  public:
   explicit ArithmeticScope(const Arithmetic* arithmetic);

@@ -96,57 +96,61 @@ void settle_singles(const Bounded* given, std::int64_t count, float* values, dou
 
 namespace {
 
-std::array<Rounding, kElementTypeCount> make_roundings() {
-  std::array<Rounding, kElementTypeCount> table;
+// How each type rounds where computing is as an Arithmetic says.
+struct Roundings {
+  const Arithmetic* arithmetic = nullptr;
+  std::array<Rounding, kElementTypeCount> of;
+};
+
+Roundings make_roundings(const Arithmetic* arithmetic) {
+  Roundings made{arithmetic, {}};
   for (int t = 0; t < kElementTypeCount; ++t) {
     const auto element = static_cast<ElementType>(t);
-    Rounding& rounding = table[static_cast<std::size_t>(t)];
+    Rounding& rounding = made.of[static_cast<std::size_t>(t)];
     rounding = Rounding::exact();
     if (!is_real(element)) continue;
     const FloatFormat& format = format_of(element);
     rounding = Rounding::of(format.precision, format.min_exponent, format.largest);
   }
-  return table;
-}
-
-std::array<Rounding, kElementTypeCount>& roundings() {
-  static auto table = make_roundings();
-  return table;
-}
-
-}  // namespace
-
-const Rounding& rounding_of(ElementType type) {
-  return roundings()[static_cast<std::size_t>(type)];
-}
-
-namespace {
-
-const Arithmetic* in_use = nullptr;
-
-void use(const Arithmetic* arithmetic) {
-  in_use = arithmetic;
-  roundings() = make_roundings();
-  if (!arithmetic) return;
+  if (!arithmetic) return made;
   const double smallest = Rounding::f32().smallest_normal;
-  for (Rounding& rounding : roundings()) {
+  for (Rounding& rounding : made.of) {
     if (rounding.unit < 0x1p-24) continue;
     rounding.functions = arithmetic->functions;
     rounding.flushes_subnormals =
         arithmetic->flushes_subnormals && rounding.smallest_normal == smallest;
     if (arithmetic->wide_sums) rounding = rounding.accumulating_in(Rounding::f32());
   }
+  return made;
+}
+
+thread_local const Roundings* in_use = nullptr;  // null: the default
+
+[[maybe_unused]] const bool kHandedOn = [] {
+  on_parallel([] { return [of_caller = in_use] { in_use = of_caller; }; });
+  return true;
+}();
+
+void use(const Arithmetic* arithmetic) {
+  thread_local Roundings own;
+  if (arithmetic) own = make_roundings(arithmetic);
+  in_use = arithmetic ? &own : nullptr;
 }
 
 }  // namespace
 
-ArithmeticScope::ArithmeticScope(const Arithmetic* arithmetic) : before_(in_use) {
+const Rounding& rounding_of(ElementType type) {
+  static const Roundings plain = make_roundings(nullptr);
+  return (in_use ? *in_use : plain).of[static_cast<std::size_t>(type)];
+}
+
+ArithmeticScope::ArithmeticScope(const Arithmetic* arithmetic) : before_(current_arithmetic()) {
   use(arithmetic);
 }
 
 ArithmeticScope::~ArithmeticScope() { use(before_); }
 
-const Arithmetic* current_arithmetic() { return in_use; }
+const Arithmetic* current_arithmetic() { return in_use ? in_use->arithmetic : nullptr; }
 
 Interval whole_range(ElementType type) {
   if (is_real(type)) return Interval::everything();

@@ -1,7 +1,7 @@
 // Elementwise operators that are one operation: bounds of exact tensors by loops over numbers.
 #pragma once
 
-#include "patterns/elementwise.h"
+#include "patterns/elementwise_long.h"
 #include "scalar/margins.h"
 
 namespace assay {
@@ -11,14 +11,19 @@ namespace elementwise_detail {
 bool run_exact(Call& call, const Kernel<double>& kernel, Margins margins);
 }  // namespace elementwise_detail
 
-// An elementwise meaning of a body whose errors on exact operands `margins` tells.
-template <class Body>
+// An elementwise meaning of a body whose errors on exact operands `margins` tells; `kLong` for one
+// of many operations, as elementwise_long.
+template <class Body, bool kLong = false>
 Meaning elementwise_exact(Margins margins, Meaning meaning) {
   using namespace elementwise_detail;
   meaning.evaluate = [margins, general = std::move(meaning.evaluate)](Call& call) {
     if (call.reading == Reading::bounded) {
+      const Body body = make_body<Body>(call);
       Kernels kernels;
-      add_real_kernels(make_body<Body>(call), kernels);
+      add_real_kernels(body, kernels);
+      if constexpr (kLong) {
+        if (widest_loops()) kernels.real = widest_kernel<double>(body);
+      }
       if (run_exact(call, kernels.real, margins)) return;
     }
     general(call);

@@ -14,10 +14,17 @@ template <class Body>
 struct LongBody : Body {};
 
 // The same bits as the other loops: nothing is fused.
-template <class Body>
+template <class T, class Body>
 __attribute__((target("avx512f,avx512dq,avx512vl"), flatten)) void widest_loop(
-    const Body& body, const float* const* in, std::size_t inputs, float* out, std::int64_t count) {
+    const Body& body, const T* const* in, std::size_t inputs, T* out, std::int64_t count) {
   loop<double>(LongBody<Body>{body}, in, inputs, out, count);
+}
+
+template <class T, class Body>
+Kernel<T> widest_kernel(const Body& body) {
+  return [body](const T* const* in, std::size_t inputs, T* out, std::int64_t count) {
+    widest_loop(body, in, inputs, out, count);
+  };
 }
 
 }  // namespace elementwise_detail
@@ -31,11 +38,7 @@ Meaning elementwise_long() {
             const Body body = make_body<Body>(call);
             Kernels kernels;
             add_real_kernels(body, kernels);
-            if (widest_loops())
-              kernels.single = [body](const float* const* in, std::size_t inputs, float* out,
-                                      std::int64_t count) {
-                widest_loop(body, in, inputs, out, count);
-              };
+            if (widest_loops()) kernels.single = widest_kernel<float>(body);
             if (call.reading != Reading::value) {
               kernels.bounded = kernel<Bounded>(body);
               kernels.interval = kernel<Interval>(body);

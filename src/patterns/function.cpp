@@ -16,7 +16,7 @@ Builder::Builder(const Site& site) : site_(&site), outputs_(site.output_count())
   graph_.nodes.reserve(kUsualNodes);
   graph_.inputs.reserve(site.input_count());
   for (std::size_t i = 0; i < site.input_count(); ++i)
-    graph_.inputs.push_back({input(i), site.type(i), {}, {}});
+    graph_.inputs.push_back({input(i), site.inputs[i].type, {}, {}});
 }
 
 std::string Builder::input(std::size_t i) const {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <span>
 
 #include "patterns/array.h"
 
@@ -11,32 +12,37 @@ namespace {
 
 constexpr double kUp = 1 + 0x1p-48;  // covers the rounding of the error terms themselves
 
+// Memory that nobody has to clear, and that others have used before: a tensor's.
+Tensor room_for(ElementType type, std::int64_t count) {
+  return Tensor::uninitialized(type, {count});
+}
+
 // The magnitudes of a tensor's elements, as they are stored.
 class Magnitudes {
  public:
-  explicit Magnitudes(const Elements& of, std::int64_t count) : is_float_(of.is_float) {
-    if (is_float_)
-      take(static_cast<const float*>(of.data), count, singles_);
+  explicit Magnitudes(const Elements& of, std::int64_t count)
+      : sizes_(room_for(of.is_float ? ElementType::f32 : ElementType::f64, count)) {
+    if (of.is_float)
+      take(static_cast<const float*>(of.data), sizes_.mutate<float>());
     else
-      take(static_cast<const double*>(of.data), count, doubles_);
+      take(static_cast<const double*>(of.data), sizes_.mutate<double>());
   }
 
-  Elements elements() const {
-    return {is_float_ ? static_cast<const void*>(singles_.data()) : doubles_.data(), is_float_};
-  }
+  Elements elements() const { return {sizes_.raw(), is_float()}; }
   // Whether operations see the elements as they are, and finite ones only.
   bool plain(const Rounding& format) const {
-    return is_float_ ? all_plain(singles_, format) : all_plain(doubles_, format);
+    return is_float() ? all_plain(sizes_.data<float>(), format)
+                      : all_plain(sizes_.data<double>(), format);
   }
 
  private:
+  bool is_float() const { return sizes_.type() == ElementType::f32; }
   template <class T>
-  static void take(const T* from, std::int64_t count, std::vector<T>& to) {
-    to.resize(static_cast<std::size_t>(count));
-    std::transform(from, from + count, to.begin(), [](T one) { return std::abs(one); });
+  static void take(const T* from, std::span<T> to) {
+    std::transform(from, from + to.size(), to.begin(), [](T one) { return std::abs(one); });
   }
   template <class T>
-  static bool all_plain(const std::vector<T>& all, const Rounding& format) {
+  static bool all_plain(std::span<const T> all, const Rounding& format) {
     if (!all_finite(all)) return false;
     return !format.flushes_subnormals || std::all_of(all.begin(), all.end(), [&](T one) {
       return one == 0 || one >= format.smallest_normal;
@@ -44,7 +50,7 @@ class Magnitudes {
   }
   // In runs of constant length, which become vectors. Only what is not finite times 0 is not 0.
   template <class T>
-  static bool all_finite(const std::vector<T>& all) {
+  static bool all_finite(std::span<const T> all) {
     constexpr std::size_t kRun = 16;
     std::array<T, kRun> sums{};
     std::size_t i = 0;
@@ -55,24 +61,24 @@ class Magnitudes {
     return std::all_of(sums.begin(), sums.end(), [](T sum) { return sum == 0; });
   }
 
-  bool is_float_;
-  std::vector<float> singles_;
-  std::vector<double> doubles_;
+  Tensor sizes_;
 };
 
 // Both convolutions in the order of the output's elements.
 class ExactConvolution {
  public:
   ExactConvolution(const Patches& p, const Rounding& format, ElementType type, const Shape& shape)
-      : p_(p), format_(format), settler_(type, shape) {
-    values_.resize(static_cast<std::size_t>(p.batches * p.groups * p.maps * p.outputs()));
-  }
+      : p_(p),
+        format_(format),
+        settler_(type, shape),
+        room_(room_for(ElementType::f64, p.batches * p.groups * p.maps * p.outputs())),
+        values_(room_.mutate<double>().data()) {}
 
   void add_values(const Elements& x, const Elements& w, const std::vector<double>& bias) {
     convolve(p_, x, w,
              [&](std::int64_t batch, std::int64_t map, std::int64_t begin, std::int64_t count,
                  const double* sums) {
-               double* const out = values_.data() + place(batch, map, begin);
+               double* const out = values_ + place(batch, map, begin);
                const double b = bias.empty() ? 0 : bias[static_cast<std::size_t>(map)];
                for (std::int64_t i = 0; i < count; ++i) out[i] = sums[i] + b;
              });
@@ -95,7 +101,7 @@ class ExactConvolution {
                for (std::int64_t i = 0; i < count; ++i) {
                  const double size = sums[i] + b;
                  const double error = size == 0 ? 0 : (gamma * size + tiny) * kUp;
-                 const double value = values_[static_cast<std::size_t>(at + i)];
+                 const double value = values_[at + i];
                  const bool held = std::abs(value) + error <= format_.largest;
                  results[static_cast<std::size_t>(i)] = format_.flushes_subnormals
                                                             ? settle(value, error)
@@ -115,7 +121,8 @@ class ExactConvolution {
   const Patches& p_;
   const Rounding& format_;
   Settler<Bounded> settler_;
-  std::vector<double> values_;
+  Tensor room_;
+  double* values_;
 };
 
 bool all_plain(const std::vector<double>& bias, const Rounding& format) {

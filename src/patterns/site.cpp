@@ -18,11 +18,22 @@ T get_or(const Node& node, std::string_view attribute, T fallback) {
   return value ? *value : std::move(fallback);
 }
 
+// That input i was asked for: kernels ask from several threads.
+void note(std::uint64_t& inputs, std::size_t i) {
+  const std::uint64_t bit = std::uint64_t{1} << std::min<std::size_t>(i, 63);
+  const std::atomic_ref<std::uint64_t> read(inputs);
+  if ((read.load(std::memory_order_relaxed) & bit) == 0) {
+    read.fetch_or(bit, std::memory_order_relaxed);
+  }
+}
+
 }  // namespace
 
 const ValueType& Site::type(std::size_t i) const {
   static const ValueType kUnknown;
-  return has_input(i) ? inputs[i].type : kUnknown;
+  if (!has_input(i)) return kUnknown;
+  note(shapes_read_, i);
+  return inputs[i].type;
 }
 
 const Dims* Site::dims(std::size_t i) const {
@@ -31,18 +42,13 @@ const Dims* Site::dims(std::size_t i) const {
 }
 
 std::optional<std::int64_t> Site::rank(std::size_t i) const {
-  const Dims* known = dims(i);
-  if (!known) return std::nullopt;
-  return static_cast<std::int64_t>(known->size());
+  if (!has_input(i) || !inputs[i].type.is_tensor() || !inputs[i].type.dims) return std::nullopt;
+  return static_cast<std::int64_t>(inputs[i].type.dims->size());
 }
 
 const Tensor* Site::constant(std::size_t i) const {
   if (!has_input(i)) return nullptr;
-  const std::uint64_t bit = std::uint64_t{1} << std::min<std::size_t>(i, 63);
-  const std::atomic_ref<std::uint64_t> read(elements_read_);  // kernels ask from several threads
-  if ((read.load(std::memory_order_relaxed) & bit) == 0) {
-    read.fetch_or(bit, std::memory_order_relaxed);
-  }
+  note(elements_read_, i);
   if (i < values.size()) {
     return values[i].is_tensor() && values[i].exact() ? &values[i].tensor() : nullptr;
   }

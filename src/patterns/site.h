@@ -37,7 +37,9 @@ class Site {
     return i < node_->outputs.size() && !node_->outputs[i].empty();
   }
   const ValueType& type(std::size_t i) const;  // kind unknown if there is no such input
-  ElementType element(std::size_t i) const { return type(i).element; }
+  ElementType element(std::size_t i) const {
+    return has_input(i) ? inputs[i].type.element : ElementType::undefined;
+  }
   const Dims* dims(std::size_t i) const;  // nullptr if the rank is unknown
   std::optional<std::int64_t> rank(std::size_t i) const;
   const Tensor* constant(std::size_t i) const;  // nullptr if the elements are unknown
@@ -58,6 +60,10 @@ class Site {
   // What an answer about the node depends on, beside types and attributes.
   std::uint64_t elements_read() const { return elements_read_; }
 
+  // Which inputs' types were asked for since forget_shapes(), as more than element types and ranks.
+  std::uint64_t shapes_read() const { return shapes_read_; }
+  void forget_shapes() { shapes_read_ = 0; }
+
   std::vector<Known> inputs;
   // Where the node is evaluated, its inputs: constant() answers from these, not from `inputs`.
   std::span<const Value> values{};
@@ -65,7 +71,7 @@ class Site {
  private:
   const Node* node_;
   int version_;
-  mutable std::uint64_t elements_read_ = 0;
+  mutable std::uint64_t elements_read_ = 0, shapes_read_ = 0;
 };
 
 // axis in [-rank, rank) to [0, rank); nullopt outside.

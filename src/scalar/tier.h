@@ -12,7 +12,8 @@ struct Tier {
 };
 Tier tier();
 
-// Sets the tier of all threads for as long as it lives. Not while a node is being evaluated.
+// Sets the tier of this thread, and in its loops, for as long as it lives. Not while a node is
+// being evaluated.
 class TierScope {
  public:
   explicit TierScope(Tier tier);
@@ -24,7 +25,7 @@ class TierScope {
   Tier before_;
 };
 
-// What the bounds rest on that were computed since it was asked last.
+// What the bounds rest on that this thread and its loops computed since it was asked last.
 struct Basis {
   std::size_t longest_sum = 0;  // terms
   bool open_decision = false;   // one that covers results which rounding alone keeps apart

@@ -86,7 +86,7 @@ Result<Value> draw(const std::string& name, const ValueType& type, const DrawOpt
   if (!type.dims) return refuse("its rank is not known");
   Shape shape;
   for (const Dim& dim : *type.dims) {
-    const auto given = options.extents.find(dim.symbol);
+    const auto given = options.extents.find(dim.symbol.text());
     shape.push_back(dim.known()                                             ? dim.value
                     : !dim.symbol.empty() && given != options.extents.end() ? given->second
                                                                             : 1);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "semantics/plan_composed.h"
 #include "semantics/run.h"
 
 namespace assay {
@@ -34,10 +35,12 @@ Result<std::vector<Value>> guarded(const Run& run, Body&& body) {
 Evaluator::Evaluator() = default;
 Evaluator::~Evaluator() = default;
 
-Result<std::unique_ptr<Evaluator>> Evaluator::make(std::shared_ptr<const Model> model) {
+template <class MakePlan>
+Result<std::unique_ptr<Evaluator>> Evaluator::make_with(std::shared_ptr<const Model> model,
+                                                        MakePlan&& make_plan) {
   std::unique_ptr<Evaluator> result(new Evaluator);
   try {
-    result->plan_ = make_plan(model->graph, {&model->opsets, model.get()});
+    result->plan_ = make_plan({&model->opsets, model.get()});
   } catch (const EvaluationError& failure) {
     return Error{"invalid", failure.what(), {}};
   } catch (const MemoryLimitError& failure) {
@@ -45,6 +48,19 @@ Result<std::unique_ptr<Evaluator>> Evaluator::make(std::shared_ptr<const Model> 
   }
   result->model_ = std::move(model);
   return result;
+}
+
+Result<std::unique_ptr<Evaluator>> Evaluator::make(std::shared_ptr<const Model> model) {
+  const Graph& graph = model->graph;
+  return make_with(std::move(model),
+                   [&](const Imports& imports) { return make_plan(graph, imports); });
+}
+
+Result<std::unique_ptr<Evaluator>> Evaluator::make_taking(Model model) {
+  auto own = std::make_shared<Model>(std::move(model));
+  Graph& graph = own->graph;
+  return make_with(std::move(own),
+                   [&](const Imports& imports) { return plan_taking(graph, imports); });
 }
 
 Result<std::vector<Value>> Evaluator::run(std::span<const Value> inputs,

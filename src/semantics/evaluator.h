@@ -57,6 +57,8 @@ class Evaluator {
  public:
   // Looks up every operator; an undefined name or too deep a nesting is an Error of kind "invalid".
   static Result<std::unique_ptr<Evaluator>> make(std::shared_ptr<const Model> model);
+  // For a model that nobody else reads: its nodes move into the plan.
+  static Result<std::unique_ptr<Evaluator>> make_taking(Model model);
   ~Evaluator();
 
   const Model& model() const { return *model_; }
@@ -68,6 +70,9 @@ class Evaluator {
 
  private:
   Evaluator();
+  template <class MakePlan>
+  static Result<std::unique_ptr<Evaluator>> make_with(std::shared_ptr<const Model> model,
+                                                      MakePlan&& make_plan);
   std::shared_ptr<const Model> model_;
   std::unique_ptr<Plan> plan_;
   mutable std::mutex mutex_;

@@ -118,7 +118,7 @@ class Trials {
   void settle(std::vector<Known>& outputs) const;
 
   std::vector<Input> inputs_;
-  std::vector<std::string> symbols_;         // of the variables; "" for one without a name
+  std::vector<Symbol> symbols_;              // of the variables; "" for one without a name
   std::set<std::int64_t> numbers_;           // that the node might compare with
   std::vector<std::vector<Guess>> guesses_;  // by output; empty: not looked at
   bool informed_ = false;                    // something is known of an input that is not all known
@@ -217,7 +217,7 @@ std::vector<std::vector<std::int64_t>> Trials::assignments() const {
     if (result.size() >= kMostTrials) break;
     std::vector<std::int64_t> all;
     all.reserve(symbols_.size());
-    for (const std::string& symbol : symbols_) {
+    for (const Symbol symbol : symbols_) {
       all.push_back(symbol.empty() ? number : std::max<std::int64_t>(number, 0));
     }
     result.push_back(std::move(all));

@@ -101,7 +101,8 @@ class Planner {
   explicit Planner(const Imports& imports, Graph* own = nullptr) : imports_(imports), own_(own) {}
 
   std::unique_ptr<Plan> plan(const Graph& graph, const Scope* outer);
-  PlannedNode plan_node(Node node, std::size_t position, Plan& plan, Scope& scope);
+  // `result` has its node.
+  void plan_node(std::size_t position, Plan& plan, Scope& scope, PlannedNode& result);
 
  private:
   void define_constants(const Graph& graph, Plan& plan, Scope& scope) const;
@@ -192,8 +193,13 @@ std::unique_ptr<Plan> Planner::plan(const Graph& graph, const Scope* outer) {
   }
   plan->nodes.reserve(graph.nodes.size());
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
-    Node node = &graph == own_ ? std::move(own_->nodes[i]) : graph.nodes[i];
-    plan->nodes.push_back(plan_node(std::move(node), i, *plan, scope));
+    PlannedNode& node = plan->nodes.emplace_back();
+    if (&graph == own_) {
+      node.node = std::move(own_->nodes[i]);
+    } else {
+      node.node = graph.nodes[i];
+    }
+    plan_node(i, *plan, scope, node);
   }
   for (const NamedType& output : graph.outputs) {
     plan->outputs.push_back(use(*plan, scope, output.name));
@@ -239,17 +245,15 @@ SlotRef Planner::use(Plan& plan, Scope& scope, const std::string& name) const {
 
 // The names in scope are those in the lists of the planned node, which stay where they are when it
 // is moved.
-PlannedNode Planner::plan_node(Node node, std::size_t position, Plan& plan, Scope& scope) {
+void Planner::plan_node(std::size_t position, Plan& plan, Scope& scope, PlannedNode& result) {
   if (in_function_ && ++unfolded_ > kMostUnfolded) {
     throw EvaluationError("Graph.size",
                           fmt::format("functions unfold to more than {} nodes", kMostUnfolded));
   }
-  PlannedNode result;
+  const Node& own = result.node;
   result.id = node_count_++;
   result.position = position;
-  result.label = printable(display_name(node, position));
-  result.node = std::move(node);
-  const Node& own = result.node;
+  result.label = printable(display_name(own, position));
   const Function* function =
       imports_.model ? imports_.model->find_function(own.domain, own.op, own.overload) : nullptr;
   if (!function) look_up(result);
@@ -261,14 +265,16 @@ PlannedNode Planner::plan_node(Node node, std::size_t position, Plan& plan, Scop
   for (const std::string& output : own.outputs) {
     result.outputs.push_back(output.empty() ? -1 : define(plan, scope, output));
   }
-  return result;
 }
 
 void Planner::look_up(PlannedNode& planned) const {
   Node& node = planned.node;
-  const auto opset = imports_.opsets->find(node.domain);
-  const std::int64_t imported = opset == imports_.opsets->end() ? 0 : opset->second;
-  planned.found = find_operator(node.domain, node.op, node.version ? node.version : imported);
+  std::int64_t version = node.version;
+  if (version == 0) {
+    const auto opset = imports_.opsets->find(node.domain);
+    if (opset != imports_.opsets->end()) version = opset->second;
+  }
+  planned.found = find_operator(node.domain, node.op, version);
   if (planned.found.schema) fill_defaults(node, *planned.found.schema);
 }
 
@@ -321,8 +327,10 @@ std::unique_ptr<Plan> make_plan(const Graph& graph, const Imports& imports) {
   return Planner(imports).plan(graph, nullptr);
 }
 
-std::unique_ptr<Plan> plan_composed(Graph graph) {
-  return Planner({&newest_opsets()}, &graph).plan(graph, nullptr);
+std::unique_ptr<Plan> plan_composed(Graph graph) { return plan_taking(graph, {&newest_opsets()}); }
+
+std::unique_ptr<Plan> plan_taking(Graph& graph, const Imports& imports) {
+  return Planner(imports, &graph).plan(graph, nullptr);
 }
 
 struct GrowingPlan::Parts {
@@ -341,7 +349,10 @@ int GrowingPlan::define(const std::string& name) {
 }
 
 PlannedNode GrowingPlan::add(const Node& node) {
-  return parts_->planner.plan_node(node, count_++, plan_, parts_->scope);
+  PlannedNode planned;
+  planned.node = node;
+  parts_->planner.plan_node(count_++, plan_, parts_->scope, planned);
+  return planned;
 }
 
 void for_each_node(const Plan& plan, const std::string& path,

@@ -53,7 +53,11 @@ void set_site(Site& site, std::span<const Value> inputs) {
 void learn(const PlannedNode& node, NodeMemory& memory, std::span<const Value> inputs) {
   set_site(memory.site, inputs);
   Check check(memory.site, *node.found.schema);
-  check_node(check, *node.found.entry, *node.found.schema);
+  if (!memory.proven) {
+    check_node(check, *node.found.entry, *node.found.schema);
+  } else if (node.found.entry->require) {
+    node.found.entry->require(check);
+  }
   if (!check.violations.empty()) {
     throw EvaluationError(check.violations.front().rule, check.violations.front().message);
   }
@@ -150,7 +154,7 @@ void Run::note_failure(const PlannedNode& node) {
 }
 
 void Run::run_node(const PlannedNode& node, Scope& scope) {
-  std::vector<Value> inputs;
+  std::vector<Value> inputs = std::move(spare_);
   inputs.reserve(node.inputs.size());
   for (const SlotRef& input : node.inputs) {
     if (input.last) {
@@ -182,6 +186,8 @@ void Run::run_node(const PlannedNode& node, Scope& scope) {
     }
   }
   store(node, outputs, scope);
+  inputs.clear();
+  spare_ = std::move(inputs);
 }
 
 void Run::pass_over(const PlannedNode& node, Scope& scope) const {
@@ -266,13 +272,15 @@ std::vector<Value> Run::run_entry(const PlannedNode& node, std::span<const Value
   NodeMemory fresh(node);
   // Remembering costs; most nodes of most models are evaluated once.
   const bool seen = remember && std::exchange(memory.seen[node.id], 1) != 0;
-  fresh.lasting = seen || (!key.empty() && cache.comes_again(key));
+  fresh.lasting = seen || (!key.empty() && cache.comes_again(key.hash));
+  if (!key.empty()) fresh.composed = cache.find_plan(key, inputs);
+  const bool planned = fresh.composed != nullptr;
+  fresh.proven = planned || memory.proven;
   learn(node, fresh, inputs);
   std::vector<Value> outputs = perform(node, fresh, inputs, unknown);
   if (!key.empty() && fresh.site.elements_read() == 0) {
-    if (fresh.lasting) {
-      cache.keep(std::move(key), {std::move(fresh.composed), std::move(fresh.inner)});
-    }
+    if (!planned) cache.keep_plan(key, inputs, fresh.site.shapes_read(), fresh.composed);
+    if (fresh.lasting) cache.keep(std::move(key), {fresh.composed, std::move(fresh.inner)});
   } else if (seen && keep_inputs(fresh, options_.reading, inputs)) {
     memory.nodes[node.id] = std::make_unique<NodeMemory>(std::move(fresh));
   }
@@ -314,12 +322,17 @@ std::vector<Value> Run::perform(const PlannedNode& node, NodeMemory& memory,
 std::vector<Value> Run::run_composed(const PlannedNode& node, NodeMemory& memory,
                                      std::span<const Value> inputs) {
   if (!memory.composed) {
+    memory.site.forget_shapes();
     memory.composed = plan_composed(compose(node.found.entry->meaning.composition, memory.site));
+    memory.proven = false;  // of the nodes in it nothing is known yet
+  }
+  if (!memory.inner) {
     // A graph with others inside may run these many times.
     const bool used = memory.lasting || memory.composed->plan_count > 1;
     memory.inner =
         used ? std::make_unique<RunMemory>(*memory.composed) : std::make_unique<RunMemory>();
     if (memory.lasting) memory.inner->expect_more();
+    memory.inner->proven = memory.proven && memory.composed->plan_count == 1;
   }
   return run_silently(*memory.composed, *memory.inner, inputs);
 }

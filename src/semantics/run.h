@@ -69,7 +69,8 @@ class Run : public GraphEvaluator {
   RunMemory* memory_;
   std::vector<Running> running_;  // from the outermost
   std::string path_, steps_;
-  std::string failed_;  // the node at which an exception rose
+  std::vector<Value> spare_;  // room for the inputs of the next node
+  std::string failed_;        // the node at which an exception rose
   std::uint64_t node_count_ = 0;
   int silent_ = 0;  // inside composed graphs, whose nodes are not the model's: nobody observes them
 };

@@ -32,7 +32,7 @@ bool follows_from_types(const PlannedNode& node, const NodeMemory& memory, const
     if (input.depth > 0 || !fixed) return false;
   }
   return std::ranges::all_of(memory.types, [](const ValueType& type) {
-    return type.is_tensor() && type.dims && to_shape(*type.dims);
+    return type.is_tensor() && type.dims && std::ranges::all_of(*type.dims, &Dim::known);
   });
 }
 

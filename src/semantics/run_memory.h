@@ -31,9 +31,10 @@ struct NodeMemory {
   Reading reading{};
   std::vector<Input> inputs;
   bool lasting = false;                  // it will be kept, and so is worth more to fill
+  bool proven = false;                   // it is as the standard's table demands
   std::vector<ValueType> types;          // of the outputs
   std::shared_ptr<void> kept;            // what the meaning itself remembers
-  std::unique_ptr<const Plan> composed;  // of an operator that is a graph of others
+  std::shared_ptr<const Plan> composed;  // of an operator that is a graph of others
   std::unique_ptr<RunMemory> inner;      // of the composed plan
 };
 
@@ -52,6 +53,8 @@ struct RunMemory {
   std::vector<char> seen;                          // by id; a node is remembered the second time
   std::vector<std::vector<Value>> slots;           // by plan: initialisers in place, else empty
   bool settled = false;
+  bool proven = false;  // the plan has run before on inputs of these types: its nodes are as the
+                        // standard's table demands, whatever their shapes
 };
 
 // Whether what is remembered holds for these inputs.

@@ -19,7 +19,7 @@ class Assignment {
   std::int64_t operator()(const Dim& dim) {
     if (dim.known()) return dim.value;
     if (dim.symbol.empty()) return trial_ % 2 == 0 ? next() : shared_;
-    const auto [place, fresh] = named_.try_emplace(dim.symbol, 0);
+    const auto [place, fresh] = named_.try_emplace(dim.symbol.text(), 0);
     if (fresh) place->second = next();
     return place->second;
   }

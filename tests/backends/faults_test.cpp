@@ -1,6 +1,7 @@
 // Thousands of faults in a row: nothing lost, nothing hung, nothing left running or open.
 #include "backends/faults.h"
 
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
@@ -164,6 +165,23 @@ Result<std::unique_ptr<Backend>> open_faulty(const std::string& more, const Work
   Result<std::unique_ptr<Backend>> backend = open_backend("faulty", options);
   unsetenv("ASSAY_ENVIRONMENTS");
   return backend;
+}
+
+TEST(Faults, OneThatIsGivenUpWhileItStartsIsNotWaitedFor) {
+  const fs::path folder = fs::path(testing::TempDir()) / "hanging-environments";
+  fs::create_directories(folder);
+  std::ofstream(folder / "hanging.toml")
+      << "command = [\"" << ASSAY_FAULTY_WORKER << "\", \"hangs\"]\n";
+  setenv("ASSAY_ENVIRONMENTS", folder.c_str(), 1);
+  const auto start = std::chrono::steady_clock::now();
+  { const OpeningBackends opening({"reference", "hanging"}, {}); }
+  // The first that cannot be started is told at once, whatever the others do.
+  const auto opened = open_backends({"hanging", "nobody"}, {});
+  ASSERT_FALSE(opened);
+  EXPECT_EQ(opened.error().where, "nobody") << opened.error().message;
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(60));
+  EXPECT_EQ(children(), 0U);
+  unsetenv("ASSAY_ENVIRONMENTS");
 }
 
 std::vector<NamedValues> feeds_of(std::size_t feeds, std::size_t count, std::size_t place,

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/parallel.h"
 #include "compare/model_parts.h"
 
 namespace assay {
@@ -80,6 +81,17 @@ TEST(Spread, WhatRoundingTakesFromMostAnyMayHave) {
     two[winner] = two[(winner + 1) % kCount] = 0.5;
     EXPECT_LE(spreads->front().excess(make_tensor(ElementType::f32, {kCount}, two)), 1) << winner;
   }
+}
+
+TEST(Spread, IsTheSameHoweverManyThreadsShareIt) {
+  const std::vector<double> input = {0.1, -0.5, 0.3, 0.9};
+  set_thread_count(1);
+  const Spread alone = spread_of(input).front();
+  for (const int threads : {2, 8}) {
+    set_thread_count(threads);
+    EXPECT_EQ(spread_of(input).front().allowance, alone.allowance) << threads;
+  }
+  set_thread_count(0);
 }
 
 TEST(Spread, ADecisionThatRoundingCanTurnIsFree) {

@@ -30,8 +30,8 @@ TEST(Dim, ArithmeticKeepsWhatIsKnown) {
   EXPECT_EQ((Dim(2) + 3).value, 5);
   EXPECT_EQ((Dim(7) - 3).value, 4);
   EXPECT_EQ((Dim(7) * 3).value, 21);
-  EXPECT_EQ((kBatch + 0).symbol, "batch");
-  EXPECT_EQ((Dim(1) * kBatch).symbol, "batch");
+  EXPECT_EQ((kBatch + 0).symbol.text(), "batch");
+  EXPECT_EQ((Dim(1) * kBatch).symbol.text(), "batch");
   EXPECT_EQ((kBatch - kBatch).value, 0);
   EXPECT_EQ((Dim() * 0).value, 0);
 }

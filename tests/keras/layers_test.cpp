@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "compare/layer_case.h"
+#include "formats/onnx_export.h"
 #include "formats/support.h"
 #include "keras/one_layer.h"
 #include "layers/keras/example.h"
@@ -33,6 +34,43 @@ TEST(KerasLayers, GiveWhatWasRecorded) {
       EXPECT_EQ(result.status, CaseStatus::passed) << result.id << ": " << result.detail;
     }
   }
+}
+
+// What the graph computes, whatever it declares of its inputs.
+std::string bytes_of(Graph graph) {
+  for (NamedType& input : graph.inputs) input.type = {};
+  Model model;
+  model.ir_version = 10;
+  model.graph = std::move(graph);
+  return *to_onnx(model);
+}
+
+// Plans of layers are kept for all shapes that agree where they were asked for.
+TEST(KerasLayers, DependOnNoShapeThatTheyDoNotAskFor) {
+  keras::use_layers();
+  std::size_t shared = 0;
+  for (const keras::Layer& layer : keras::layers()) {
+    const auto example = keras::example_of(layer);
+    ASSERT_TRUE(example) << layer.name;
+    // Layers inside others ask unnoticed: a node that has one is not kept.
+    const auto is_graph = [](const Attribute& one) {
+      return std::holds_alternative<std::shared_ptr<const Graph>>(one.value);
+    };
+    if (std::ranges::any_of(example->node.attributes, is_graph)) continue;
+    const Lookup found = find_operator(keras::kDomain, layer.name, 3);
+    Site site(example->node, found.schema->since_version);
+    site.inputs = example->inputs;
+    const Composition composition = found.entry->meaning.composition;
+    const std::string before = bytes_of(compose(composition, site));
+    const std::uint64_t asked = site.shapes_read();
+    for (std::size_t i = 0; i < site.inputs.size(); ++i) {
+      if ((asked >> i & 1) != 0 || !site.inputs[i].type.dims) continue;
+      for (Dim& dim : *site.inputs[i].type.dims) dim = dim + 1;
+      ++shared;
+    }
+    EXPECT_EQ(bytes_of(compose(composition, site)), before) << layer.name;
+  }
+  EXPECT_GT(shared, 100U);
 }
 
 // A recorded model is valid, and its output has the type that is inferred for it.

@@ -17,7 +17,7 @@ Model keras_model(std::string op, std::vector<Attribute> arguments) {
   Node layer = node(std::move(op), {"x"}, {"y"}, std::move(arguments));
   layer.domain = keras::kDomain;
   Model result = model({std::move(layer)}, {untyped("x")}, {untyped("y")});
-  result.opsets[std::string(keras::kDomain)] = 2;
+  result.opsets[std::string(keras::kDomain)] = 3;
   return result;
 }
 
@@ -82,6 +82,39 @@ TEST(ComposedCache, KeepsNoElements) {
   expect_unchanged(model({node("DynamicQuantizeLinear", {"x"}, {"y", "scale", "zero"})},
                          {untyped("x")}, {untyped("y"), untyped("scale"), untyped("zero")}),
                    {{5}, {2, 3}});
+}
+
+// A plan serves all shapes but those of inputs that its graph was seen to depend on.
+TEST(ComposedCache, SharesPlansAcrossShapes) {
+  const Model m = keras_model("LeakyReLU", {attribute("alpha", 0.25)});
+  const auto made = Evaluator::make(std::make_shared<const Model>(m));
+  ASSERT_TRUE(made.has_value());
+  const PlannedNode& layer = (*made)->plan().nodes.front();
+  const auto inputs = [](Shape shape) { return std::vector<Value>{ramp(shape, 0)}; };
+  const auto key = [&](const std::vector<Value>& x) {
+    return ComposedKey(layer, Reading::value, x);
+  };
+  const auto plan = std::make_shared<const Plan>();
+  const std::vector<Value> small = inputs({2, 3}), large = inputs({4, 5}), flat = inputs({6});
+  ComposedCache cache;
+  cache.keep_plan(key(small), small, 0, plan);
+  EXPECT_EQ(cache.find_plan(key(small), small), nullptr) << "what came once is not kept";
+  cache.keep_plan(key(small), small, 0, plan);
+  EXPECT_EQ(cache.find_plan(key(small), small), plan);
+  EXPECT_EQ(cache.find_plan(key(large), large), plan);
+  EXPECT_EQ(cache.find_plan(key(flat), flat), nullptr);
+  const auto other = std::make_shared<const Plan>();
+  cache.keep_plan(key(large), large, 1, other);
+  EXPECT_EQ(cache.find_plan(key(large), large), other);
+  EXPECT_EQ(cache.find_plan(key(small), small), nullptr);
+}
+
+TEST(ComposedCache, ServesLayersWhoseGraphDependsOnShapes) {
+  using Integers = std::vector<std::int64_t>;
+  expect_unchanged(keras_model("AveragePooling1D",
+                               {attribute("pool_size", Integers{2}), attribute("padding", "same")}),
+                   {{2, 3, 2}, {1, 4, 3}, {1, 5, 2}});
+  expect_unchanged(keras_model("UnitNormalization", {}), {{2, 3}, {1, 4}});
 }
 
 // Names are compared one by one while there are few, and hashed from then on.

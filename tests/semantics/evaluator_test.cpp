@@ -48,6 +48,18 @@ TEST(Evaluator, NamesValuesInsideLoops) {
   EXPECT_EQ(names.back(), "all");
 }
 
+TEST(Evaluator, TakesTheNodesOfAModelThatItOwns) {
+  const auto taken = Evaluator::make_taking(loop_model());
+  ASSERT_TRUE(taken.has_value());
+  for (int round = 0; round < 2; ++round) {
+    EXPECT_EQ(only((*taken)->run(std::vector<Value>{vector({0})}, {})), std::vector<double>{6});
+  }
+  Model broken = model({node("Relu", {"nowhere"}, {"y"})}, {}, {untyped("y")});
+  const auto refused = Evaluator::make_taking(std::move(broken));
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(refused.error().kind, "invalid");
+}
+
 // What is remembered of a node must not outlive a change of its inputs.
 TEST(Evaluator, RemembersOnlyWhatStillHolds) {
   const auto e = evaluator(model({node("Reshape", {"x", "to"}, {"r"}), node("Relu", {"r"}, {"y"})},

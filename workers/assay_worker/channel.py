@@ -39,13 +39,15 @@ class Arena(object):
 
     def append(self, data):
         """Write bytes after those of this message and return where; None if there is no room."""
-        data = memoryview(data)
+        data, done = memoryview(data), 0
         start = -(-self.used // ALIGNMENT) * ALIGNMENT
-        end = start + data.nbytes
-        if not self.reserve(end):
+        try:
+            # A page that is written whole need not be cleared, nor mapped, before.
+            while done < data.nbytes:
+                done += os.pwrite(self.descriptor, data[done:], start + done)
+        except OSError:
             return None
-        self.map[start:end] = data
-        self.used = end
+        self.used = start + done
         return start
 
     def reserve(self, end):

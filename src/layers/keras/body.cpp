@@ -103,10 +103,12 @@ bool channels_last(const Site& site) { return site.text("data_format") != "chann
 
 bool flag(const Site& site, std::string_view argument) { return site.integer(argument) != 0; }
 
+// The same layer is asked for many times in a row.
 const Layer& layer_of(const Site& site) {
-  const Layer* found = find_layer(site.node().op);
-  ASSAY_CHECK(found);
-  return *found;
+  thread_local const Layer* last = nullptr;
+  if (!last || last->name != site.node().op) last = find_layer(site.node().op);
+  ASSAY_CHECK(last);
+  return *last;
 }
 
 Integers spatial(const Site& site, std::string_view argument) {
@@ -118,7 +120,7 @@ Integers spatial(const Site& site, std::string_view argument) {
 }
 
 Integers borders(const Site& site, std::string_view argument) {
-  const Integers given = spatial(site, argument);
+  Integers given = spatial(site, argument);
   const auto axes = static_cast<std::size_t>(layer_of(site).spatial);
   if (given.size() == 2 * axes && site.integers(argument).size() != 1) return given;
   Integers both;

@@ -11,9 +11,10 @@ namespace {
 void require_borders(Check& c, std::string_view argument) {
   const auto axes = static_cast<std::size_t>(layer_of(c.site).spatial);
   c.not_negative({argument});
-  c.argument(borders(c.site, argument).size() == 2 * axes, argument,
-             fmt::format("a border for each of {} axes", axes),
-             fmt::format("{} numbers", c.site.integers(argument).size()));
+  if (borders(c.site, argument).size() != 2 * axes) {
+    c.argument(false, argument, fmt::format("a border for each of {} axes", axes),
+               fmt::format("{} numbers", c.site.integers(argument).size()));
+  }
   require_spatial(c);
 }
 

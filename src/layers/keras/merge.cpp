@@ -65,7 +65,7 @@ bool is_one(const Dim& dim) { return dim.known() && dim.value == 1; }
 
 void require_broadcast(Check& c) {
   const std::size_t count = inputs_of(c.site);
-  c.argument(count >= 2, "inputs", "at least 2 inputs", fmt::format("{}", count));
+  if (count < 2) c.argument(false, "inputs", "at least 2 inputs", fmt::format("{}", count));
   if (!ranks_known(c)) return;
   const std::int64_t rank = largest_rank(c.site);
   bool same_rank = true;
@@ -84,8 +84,8 @@ void require_broadcast(Check& c) {
 
 void require_two(Check& c) {
   const std::size_t count = inputs_of(c.site);
-  c.argument(count == 2, "inputs", "2 inputs", fmt::format("{}", count));
-  if (count == 2) require_broadcast(c);
+  if (count == 2) return require_broadcast(c);
+  c.argument(false, "inputs", "2 inputs", fmt::format("{}", count));
 }
 
 Names aligned(Body& l) {
@@ -193,7 +193,8 @@ void require_dot(Check& c) {
   const auto [a, b] = dot_axes(c.site);
   const bool inside = a >= 1 && a < *c.site.rank(0) && b >= 1 && b < *c.site.rank(1);
   const bool fits = inside && !extent(c.site, a, 0).differs_from(extent(c.site, b, 1));
-  c.that(fits, "Dot Axis Error", "axes", "axes of one extent behind the batch",
+  if (fits) return;
+  c.that(false, "Dot Axis Error", "axes", "axes of one extent behind the batch",
          fmt::format("axes {} and {} of {}", a, b, shapes_text(c.site)), kShapeBadness,
          fmt::format("Dot needs axes of one extent behind the batch, but axes {} and {} of the "
                      "shapes {} are not",

@@ -24,18 +24,19 @@ void require_reshape(Check& c) {
   const Integers target = c.site.integers("target_shape");
   const auto open = std::ranges::count(target, -1);
   const bool sizes = std::ranges::all_of(target, [](std::int64_t n) { return n > 0 || n == -1; });
-  if (!c.argument(sizes && open <= 1, "target_shape", "extents, at most one of them −1",
-                  fmt::format("[{}]", fmt::join(target, ","))) ||
-      !c.rank("x", at_least(1))) {
+  const auto text = [&] { return fmt::format("[{}]", fmt::join(target, ",")); };
+  if (!sizes || open > 1) {
+    c.argument(false, "target_shape", "extents, at most one of them −1", text());
     return;
   }
+  if (!c.rank("x", at_least(1))) return;
   const Dim total = elements(c.site);
   if (!total.known()) return;
   std::int64_t wanted = 1;
   for (std::int64_t n : target) wanted *= n == -1 ? 1 : n;
   const bool fits = open == 1 ? total.value % wanted == 0 : total.value == wanted;
-  c.shape(fits, "target_shape", fmt::format("a target_shape of {} elements", total.value),
-          fmt::format("[{}]", fmt::join(target, ",")));
+  if (fits) return;
+  c.shape(false, "target_shape", fmt::format("a target_shape of {} elements", total.value), text());
 }
 
 std::string reshape(Body& l) {

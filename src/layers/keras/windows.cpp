@@ -54,8 +54,8 @@ void require_windows(Check& c, std::string_view kernel) {
   for (std::string_view argument :
        {kernel, std::string_view("strides"), std::string_view("dilation_rate")}) {
     const std::size_t given = spatial(c.site, argument).size();
-    c.argument(given == 0 || given == static_cast<std::size_t>(layer.spatial), "length",
-               fmt::format("{} with {} numbers", argument, layer.spatial),
+    if (given == 0 || given == static_cast<std::size_t>(layer.spatial)) continue;
+    c.argument(false, "length", fmt::format("{} with {} numbers", argument, layer.spatial),
                fmt::format("{}", given));
   }
   require_spatial(c);
