@@ -10,6 +10,8 @@
 namespace assay::keras {
 namespace {
 
+constexpr std::int64_t kMostCategories = 1 << 24;  // of which a table is made
+
 std::string cast(Body& l, const std::string& value, ElementType type) {
   return l("Cast", {value}, {attribute("to", static_cast<std::int64_t>(type))});
 }
@@ -70,7 +72,7 @@ std::string category_encoding(Body& l) {
 }
 
 void require_tokens(Check& c) {
-  c.positive({"num_tokens"});
+  c.positive({"num_tokens"}), c.in_range("num_tokens", at_most(kMostCategories));
   c.one_of("output_mode", {"one_hot", "multi_hot", "count"});
   c.rank("x", at_least(1));
 }
@@ -131,7 +133,8 @@ void require_vocabulary(Check& c) {
              "whole numbers, each once", fmt::format("{} numbers", words.size()));
   c.one_of("output_mode", {"int", "one_hot", "multi_hot", "count"});
   c.one_of("oov_method", {"floormod"});
-  c.not_negative({"num_oov_indices"});
+  c.in_range("num_oov_indices", between(0, kMostCategories));
+  c.in_range("max_tokens", between(1, kMostCategories));
   const bool whole = c.site.text("output_mode") == "int";
   c.argument(whole || !flag(c.site, "invert"), "invert", "the output mode int", "another");
   const auto least = c.site.integer("num_oov_indices") + std::ssize(words);

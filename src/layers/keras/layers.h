@@ -12,11 +12,11 @@ namespace assay::keras {
 // and then its weights, as get_weights() lists them. The version is that of Keras, 2 or 3.
 inline constexpr std::string_view kDomain = "keras";
 
-std::span<const Layer> layers();  // sorted by name
-const Layer* find_layer(std::string_view name);
+std::span<const Layer> layers();                 // sorted by name
+const Layer* find_layer(std::string_view name);  // by its name or its alias
 // How many outputs a node of a layer has: more than one where its arguments ask for states or
 // scores.
-std::size_t outputs_of(const Node& node);  // by its name or its alias
+std::size_t outputs_of(const Node& node);
 void use_layers();  // makes the catalogue find them; readers of Keras models call this
 
 // What an attribute of this role holds.

@@ -12,7 +12,8 @@
 namespace assay::keras {
 namespace {
 
-constexpr double kLeast = 1e-7;  // Keras' epsilon
+constexpr double kLeast = 1e-7;                                    // Keras' epsilon
+constexpr std::int64_t kMostFrame = 1 << 16, kMostBins = 1 << 12;  // of which a table is made
 
 std::int64_t frame_step(const Site& site) {
   return site.integer("frame_step", site.integer("frame_length") / 2);
@@ -163,6 +164,7 @@ void require_mel(Check& c) {
   if (!c.positive({"fft_length", "sequence_length", "sequence_stride", "num_mel_bins"})) return;
   const std::int64_t length = c.site.integer("fft_length");
   c.in_range("sequence_length", at_most(length));
+  c.in_range("fft_length", at_most(kMostFrame)), c.in_range("num_mel_bins", at_most(kMostBins));
   const double rate = c.site.real("sampling_rate"), least = c.site.real("min_freq");
   c.argument(least >= 0 && c.site.real("max_freq", std::trunc(rate / 2)) > least, "max_freq",
              "a frequency above min_freq", "none");
