@@ -26,7 +26,7 @@ class Key {
     number(static_cast<std::int64_t>(values.size()));
     for (const Dim& dim : values) {
       number(dim.value);
-      if (!dim.known()) word(dim.symbol);
+      if (!dim.known()) word(dim.symbol.text());
     }
   }
   // The others are false for what is too much, or of a kind that a key does not tell.
