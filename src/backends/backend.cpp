@@ -298,12 +298,16 @@ class WorkerBackend : public Backend {
     if (!changed) return refusal(Outcome::failed, changed.error().message);
     const Job& sent = *changed ? **changed : job;
     if (auto done = revive(); !done) return refusal(Outcome::crashed, done.error().message);
-    Answer answer = exchange(sent);
-    if (!answer.restart) return answer;
-    variables_ = *std::move(answer.restart);
-    worker_.reset();
-    if (auto done = revive(); !done) return refusal(Outcome::crashed, done.error().message);
-    return exchange(sent);
+    try {
+      Answer answer = exchange(sent);
+      if (!answer.restart) return answer;
+      variables_ = *std::move(answer.restart);
+      worker_.reset();
+      if (auto done = revive(); !done) return refusal(Outcome::crashed, done.error().message);
+      return exchange(sent);
+    } catch (const MemoryLimitError& failure) {
+      return refusal(Outcome::memory, fmt::format("its answer is too large: {}", failure.what()));
+    }
   }
 
   WorkerCommand command_;
