@@ -50,7 +50,7 @@ def arguments(node, cls, inner):
     `inner` makes a layer of a node inside this one.
     """
     known, called = parameters(cls), {}
-    made = {name: None for name in _OF_WEIGHTS.get(node.op, ())}
+    made = dict.fromkeys(_OF_WEIGHTS.get(node.op, ()))
     for given, value in node.attributes.items():
         if given in _OURS:
             continue
