@@ -58,7 +58,7 @@ S fraction(const PlaceRange& place, double cell) {
 }
 
 // Everything that weighted sums of the elements and zero can give, if the weights' magnitudes add
-// up to at most `gain`.
+// up to at most `gain`; none is negative if that is 1.
 template <class S>
 S any_of(const S* begin, std::int64_t count, double gain) {
   Interval all{0, 0, false};
@@ -70,10 +70,11 @@ S any_of(const S* begin, std::int64_t count, double gain) {
       all = hull(all, enclose(begin[i]));
   }
   const double most = gain * std::max(-all.low, all.high);
+  all.nan = all.nan || !std::isfinite(most);  // an infinity with the weight zero
   if constexpr (std::same_as<S, Bounded>)
-    return all.nan || !std::isfinite(most) ? Bounded::anything(value) : Bounded{value, most};
+    return all.nan ? Bounded::anything(value) : Bounded{value, most};
   else if constexpr (std::same_as<S, Interval>)
-    return {std::min(all.low, -(gain - 1) * most), std::max(all.high, most), all.nan};
+    return gain == 1 ? all : Interval{-most, most, all.nan};
   else
     return value;
 }

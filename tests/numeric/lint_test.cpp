@@ -214,6 +214,17 @@ TEST(Lint, ADropoutMayKeepElements) {
   EXPECT_EQ(verdict(result, "y"), LintVerdict::warning);
 }
 
+// Wherever a cubic reads, its negative weights may go below the least element.
+TEST(Lint, ACubicGoesBeyondItsElements) {
+  Node sample = node("GridSample", {"x", "grid"}, {"s"});
+  sample.attributes = {attribute("mode", "cubic")};
+  const Model m =
+      model({sample, node("Add", {"s", "more"}, {"a"}), node("Sqrt", {"a"}, {"y"})},
+            {f32("x", {1, 1, 2}), f32("grid", {1, 2, 1})}, {untyped("y")}, {scalar("more", 12)});
+  const LintResult result = run(m, inputs({{"x", {-10, 10}}, {"grid", {-9, 9}}}));
+  EXPECT_EQ(verdict(result, "y"), LintVerdict::warning);
+}
+
 // Of many causes the first are named, and the one that the path begins at.
 TEST(Lint, NamesFewOfManyCauses) {
   constexpr int kRoots = 30;
