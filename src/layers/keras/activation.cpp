@@ -186,12 +186,12 @@ Weights prelu_weights(const Site& site) {
   if (const Dims* dims = site.dims(0); dims && !dims->empty())
     shape.assign(dims->begin() + 1, dims->end());
   for (std::int64_t axis : site.integers("shared_axes")) {
-    if (axis >= 1 && axis <= static_cast<std::int64_t>(shape.size())) {
-      shape[static_cast<std::size_t>(axis) - 1] = 1;
-    }
+    if (axis >= 1 && axis <= std::ssize(shape)) shape[static_cast<std::size_t>(axis) - 1] = 1;
   }
   return {{"alpha", std::move(shape)}};
 }
+
+std::string prelu(Body& l) { return l("PRelu", {l.x, l.weight("alpha")}); }
 
 }  // namespace
 
@@ -242,10 +242,7 @@ std::vector<Layer> activation_layers() {
        .summary = "x, times a learned slope of its own where it is negative.",
        .arguments = {{"shared_axes", Role::axes, {}, true}},
        .weights = prelu_weights,
-       .build =
-           [](Body& l) {
-             return l("PRelu", {l.x, l.weight("alpha")});
-           }},
+       .build = prelu},
       {.name = "Softmax",
        .summary = "eˣ over its sum along an axis, or along several together.",
        .arguments = {{"axis", Role::axes, Integers{-1}}, masked()},
