@@ -292,7 +292,7 @@ class Layout {
         std::string& name = place->second[i];
         model_.graph.initializers.push_back({name, std::move(tensors[i]), {}, {}});
         if (types.kept != types.computed && type == types.kept) {
-          name = cast(name, name + "/cast", types.computed);
+          name = cast(name, fmt::format("{}/cast", name), types.computed);
         }
       }
     }

@@ -40,7 +40,7 @@ std::string encoded(Body& l, const std::string& categories, std::int64_t depth) 
   }
   const std::string same =
       l("Equal", {l("Unsqueeze", {places, l.b.integers({-1})}), numbers(l, depth)});
-  const std::string vectors = cast(l, same, real_type(l));
+  std::string vectors = cast(l, same, real_type(l));
   if (mode == "one_hot") return vectors;
   return l(mode == "count" ? "ReduceSum" : "ReduceMax",
            {vectors, l.b.integers({l.rank() > 1 ? 1 : 0})}, {attribute("keepdims", 0)});
