@@ -112,7 +112,8 @@ Tensor mel_triangles(const Site& site, ElementType type) {
   const double step = (high - low) / static_cast<double>(bins + 1);
   std::vector<double> weights(static_cast<std::size_t>(count * bins));  // none of the frequency 0
   for (std::int64_t i = bins; i < count * bins; ++i) {
-    const double hertz = static_cast<double>(i / bins) * rate / 2 / static_cast<double>(count - 1);
+    const std::int64_t frequency = i / bins;
+    const double hertz = static_cast<double>(frequency) * rate / 2 / static_cast<double>(count - 1);
     const double at = (mel(hertz) - low) / step - static_cast<double>(i % bins);
     weights[static_cast<std::size_t>(i)] = std::max(0.0, std::min(at, 2 - at));
   }

@@ -215,7 +215,7 @@ std::string in_direction(Body& l, bool backward, Names& states) {
   if (flag(l.site, "masked")) inputs.push_back(l.weight("mask"));
   Body body(l.b, *one.layer(), one.site(), std::move(inputs));
   if (flag(one.site(), "return_state")) body.more = &states;
-  const std::string y = one.layer()->build(body);
+  std::string y = one.layer()->build(body);
   if (!backward || !flag(one.site(), "return_sequences")) return y;
   return l("Slice", {y, l.b.integers({-1}), l.b.integers({INT64_MIN}), l.b.integers({1}),
                      l.b.integers({-1})});
@@ -223,7 +223,8 @@ std::string in_direction(Body& l, bool backward, Names& states) {
 
 std::string bidirectional(Body& l) {
   Names states;
-  const std::string there = in_direction(l, false, states), back = in_direction(l, true, states);
+  std::string there = in_direction(l, false, states);
+  const std::string back = in_direction(l, true, states);
   const std::string& mode = l.site.text("merge_mode");
   if (mode == "none") states.insert(states.begin(), back);
   for (std::size_t i = 0; i < states.size(); ++i) {
