@@ -125,6 +125,9 @@ def test(name: str, sample: int) -> Outcome:
         outcome.problems.append(f"not a word of {', '.join(sorted(silent))}")
     cases = LAYER_CASES if "keras" in name else NODE_TESTS
     _, document = assay("conformance", cases, "--sample", sample, "--backend", name)
+    if "error" in document:
+        outcome.problems.append(document["error"]["message"])
+        return outcome
     row = document["backends"][0]
     outcome.passed, outcome.total = row["passed"], row["total"]
     outcome.problems += unexpected(name, row["cases"])
