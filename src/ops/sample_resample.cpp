@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "base/parallel.h"
 #include "patterns/array.h"
 #include "patterns/elementwise.h"
@@ -95,11 +97,19 @@ void pick_all(const Blocks& blocks, const Picks& picks, const T* from, T* to, co
   });
 }
 
+// What is read along each axis. Of a long one that takes more than the elements themselves, also
+// where there are none because another axis is empty.
 template <class S>
 std::vector<AxisTaps<S>> taps_of(const SamplingRule& rule, const std::vector<SampledAxis>& axes) {
+  constexpr std::size_t kTapBytes = 64;
   std::vector<AxisTaps<S>> taps(axes.size());
-  for (std::size_t d = 0; d < axes.size(); ++d)
-    if (!axes[d].is_identity(rule)) taps[d] = axis_taps<S>(rule, axes[d]);
+  for (std::size_t d = 0; d < axes.size(); ++d) {
+    if (axes[d].is_identity(rule)) continue;
+    if (static_cast<std::size_t>(axes[d].output) > memory_limit() / kTapBytes)
+      throw MemoryLimitError(
+          fmt::format("an axis of {} elements exceeds the memory limit", axes[d].output));
+    taps[d] = axis_taps<S>(rule, axes[d]);
+  }
   return taps;
 }
 
