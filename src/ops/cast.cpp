@@ -222,10 +222,11 @@ Operator cast_like() {
           .meaning = custom(Pattern::elementwise, evaluate_cast)};
 }
 
-// Bits of non-negative floats grow with their value, and those of non-negative integers are
-// themselves; other ranges may become anything.
+// Bits of positive floats grow with their value, and those of non-negative integers are themselves;
+// other ranges may become anything, zero being one of two.
 Interval recast(Interval range, ElementType from, ElementType to) {
-  if (range.nan || !(range.low >= 0) || std::signbit(range.low)) return whole_range(to);
+  const bool grown = is_real(from) ? range.low > 0 : range.low >= 0;
+  if (range.nan || !grown) return whole_range(to);
   const auto bits = [&](double x) {
     return is_real(from) ? to_bits(from, x) : static_cast<std::uint64_t>(x);
   };
