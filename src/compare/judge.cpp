@@ -9,6 +9,7 @@
 #include "compare/drawn.h"
 #include "compare/explain.h"
 #include "compare/fused.h"
+#include "patterns/gemm.h"
 
 namespace assay {
 namespace {
@@ -72,7 +73,7 @@ __attribute__((target("avx2"), flatten)) std::optional<double> largest_in_wide(
 // The largest difference, and the element that exceeds its bound the most.
 template <class T>
 void find_worst(const T* expected, const T* found, const Value& bounded, Judgement& result) {
-  static const bool wide = __builtin_cpu_supports("avx2");
+  const bool wide = gemm_isa() != "sse";
   const double normal = smallest_kept(bounded.type());
   const auto count = static_cast<std::size_t>(bounded.tensor().size());
   const double* const errors = bounded.errors() ? bounded.errors()->data() : nullptr;

@@ -12,6 +12,7 @@
 #include "base/parallel.h"
 #include "compare/agreement.h"
 #include "compare/drawn.h"
+#include "patterns/gemm.h"
 
 namespace assay {
 namespace {
@@ -108,7 +109,7 @@ __attribute__((target("avx512f,avx512dq,avx512vl"), flatten)) void draw_wide(
 
 Tensor draw_around(const Tensor& center, const std::vector<float>& reach, std::uint64_t seed) {
   constexpr std::int64_t kGrain = 1 << 14;
-  static Drawing* const draw = __builtin_cpu_supports("avx512dq") ? draw_wide : draw_plain;
+  Drawing* const draw = gemm_isa() == "avx512" ? draw_wide : draw_plain;
   Tensor drawn = Tensor::uninitialized(ElementType::f32, center.shape());
   const float* const from = center.data<float>().data();
   float* const to = drawn.mutate<float>().data();

@@ -2,24 +2,12 @@
 
 #include <algorithm>
 
-#include "base/parallel.h"
+#include "base/serial.h"
 #include "numeric/half.h"
 #include "numeric/search.h"
 
 namespace assay {
 namespace {
-
-// Bodies are watched on the thread that runs them.
-class OneThread {
- public:
-  OneThread() : before_(thread_count()) { set_thread_count(1); }
-  ~OneThread() { set_thread_count(before_); }
-  OneThread(const OneThread&) = delete;
-  OneThread& operator=(const OneThread&) = delete;
-
- private:
-  int before_;
-};
 
 // Behind a deep network everything depends on every weight, so that all names of all operations
 // would outgrow the model.
@@ -78,7 +66,7 @@ std::string_view to_text(LintVerdict verdict) {
 }
 
 Result<LintResult> lint(const Model& model, const Ranges& ranges, const LintOptions& options) {
-  const OneThread one;
+  const SerialScope alone(true);  // bodies are watched on the thread that runs them
   const Roots roots = apply_ranges(model, ranges);
   if (options.as) return lint_in_format(model, roots, options);
   LintSearch search(model, roots, options);

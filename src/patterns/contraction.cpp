@@ -7,6 +7,7 @@
 #include "base/parallel.h"
 #include "patterns/gemm.h"
 #include "tensor/convert.h"
+#include "tensor/finite.h"
 
 namespace assay {
 namespace {
@@ -30,10 +31,6 @@ std::vector<double> dense_product(std::int64_t m, std::int64_t n, std::int64_t k
   std::vector<double> c(static_cast<std::size_t>(m * n));
   gemm(m, n, k, {a.data(), false, k, 1}, {b.data(), false, n, 1}, c.data(), n);
   return c;
-}
-
-bool all_finite(const std::vector<double>& values) {
-  return std::all_of(values.begin(), values.end(), [](double x) { return std::isfinite(x); });
 }
 
 bool any_nonzero(const std::vector<double>& values) {
@@ -79,7 +76,8 @@ void multiply(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<Bounded> a,
   auto bv = component(k, n, b, [](const Bounded& x) { return x.value; });
   const auto ae = component(m, k, a, [](const Bounded& x) { return flushed(x).error; });
   const auto be = component(k, n, b, [](const Bounded& x) { return flushed(x).error; });
-  if (!all_finite(av) || !all_finite(bv) || !all_finite(ae) || !all_finite(be))
+  if (!all_finite<double>(av) || !all_finite<double>(bv) || !all_finite<double>(ae) ||
+      !all_finite<double>(be))
     return multiply_by_dots(m, n, k, a, b, c);
   const std::vector<double> values = dense_product(m, n, k, av, bv);
   std::transform(av.begin(), av.end(), av.begin(), magnitude);
@@ -116,7 +114,8 @@ void multiply(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<Interval> a
   };
   auto am = component(m, k, a, middle), bm = component(k, n, b, middle);
   const auto ar = component(m, k, a, radius), br = component(k, n, b, radius);
-  if (!all_finite(am) || !all_finite(bm) || !all_finite(ar) || !all_finite(br))
+  if (!all_finite<double>(am) || !all_finite<double>(bm) || !all_finite<double>(ar) ||
+      !all_finite<double>(br))
     return multiply_by_dots(m, n, k, a, b, c);
   const std::vector<double> mid = dense_product(m, n, k, am, bm);
   std::transform(am.begin(), am.end(), am.begin(), magnitude);

@@ -1,11 +1,11 @@
 #include "patterns/patches_bounded.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <span>
 
 #include "patterns/array.h"
+#include "tensor/finite.h"
 
 namespace assay {
 namespace {
@@ -47,18 +47,6 @@ class Magnitudes {
     return !format.flushes_subnormals || std::all_of(all.begin(), all.end(), [&](T one) {
       return one == 0 || one >= format.smallest_normal;
     });
-  }
-  // In runs of constant length, which become vectors. Only what is not finite times 0 is not 0.
-  template <class T>
-  static bool all_finite(std::span<const T> all) {
-    constexpr std::size_t kRun = 16;
-    std::array<T, kRun> sums{};
-    std::size_t i = 0;
-    for (; i + kRun <= all.size(); i += kRun) {
-      for (std::size_t j = 0; j < kRun; ++j) sums[j] += all[i + j] * 0;
-    }
-    for (; i < all.size(); ++i) sums[0] += all[i] * 0;
-    return std::all_of(sums.begin(), sums.end(), [](T sum) { return sum == 0; });
   }
 
   Tensor sizes_;

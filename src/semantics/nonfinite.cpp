@@ -2,23 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
+
+#include "tensor/finite.h"
 
 namespace assay {
 namespace {
-
-// x - x is 0 for a finite x and NaN otherwise: sums find in one pass that nothing is wrong. Several
-// of them, so that they become vectors.
-template <class T>
-bool all_finite(std::span<const T> elements) {
-  constexpr std::size_t kSums = 16;
-  T sums[kSums] = {};
-  std::size_t i = 0;
-  for (; i + kSums <= elements.size(); i += kSums)
-    for (std::size_t j = 0; j < kSums; ++j) sums[j] += elements[i + j] - elements[i + j];
-  for (; i < elements.size(); ++i) sums[0] += elements[i] - elements[i];
-  return std::accumulate(sums, sums + kSums, T{0}) == 0;
-}
 
 template <class T>
 void count(std::span<const T> elements, NonFiniteCount& result) {

@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/parallel.h"
+#include "base/serial.h"
 #include "numeric/analysis.h"
 #include "numeric/drawn_graph.h"
 #include "numeric/judge.h"
@@ -177,17 +177,8 @@ std::map<std::string, std::vector<TextCase>> cases_by_operator() {
   return result;
 }
 
-class OneThread {
- public:
-  OneThread() : before_(thread_count()) { set_thread_count(1); }
-  ~OneThread() { set_thread_count(before_); }
-
- private:
-  int before_;
-};
-
 TEST(Soundness, RelationsBetweenValues) {
-  const OneThread one;
+  const SerialScope alone(true);
   const std::uint64_t count = graph_count();
   for (std::uint64_t seed = 0; seed < count && !HasFailure(); ++seed) {
     const DrawnGraph drawn = draw_relations(seed);
@@ -198,7 +189,7 @@ TEST(Soundness, RelationsBetweenValues) {
 
 TEST(Soundness, EveryOperatorThatAnswersRanges) {
   set_memory_limit(kMostBytes);
-  const OneThread one;
+  const SerialScope alone(true);
   const auto cases = cases_by_operator();
   const std::uint64_t count = graph_count();
   std::map<std::string, int> seen;
