@@ -62,6 +62,7 @@ struct Activation {
   std::string_view name;
   std::string_view standard;  // the operator that is the function, or
   std::string (*build)(Body&, const std::string&) = nullptr;
+  bool halves = false;  // the last axis
 };
 
 const Activation kActivations[] = {
@@ -69,7 +70,7 @@ const Activation kActivations[] = {
     {"elu", "Elu"},
     {"exponential", "Exp"},
     {"gelu", "Gelu"},
-    {"glu", "", glu},
+    {"glu", "", glu, true},
     {"hard_shrink", "", [](Body& l, const std::string& x) { return shrunk(l, x, 0); }},
     {"hard_sigmoid", "", hard_sigmoid},
     {"hard_silu", "", hard_silu},
@@ -208,6 +209,11 @@ std::string activate(Body& l, const std::string& value, std::string_view name) {
 }
 
 bool is_activation(std::string_view name) { return find_activation(name) != nullptr; }
+
+bool halves_axis(std::string_view name) {
+  const Activation* function = find_activation(name);
+  return function && function->halves;
+}
 
 std::vector<Layer> activation_layers() {
   std::vector<Layer> layers = {

@@ -187,10 +187,9 @@ void require_spatial(Check& c) {
 void require_activation(Check& c, std::string_view argument) {
   const std::string& name = c.site.text(argument);
   c.argument(is_activation(name), "activation", "a function that Keras has", name);
-  if (name == "glu" && c.site.rank(0)) {
-    const Dim halved = c.site.has("units") ? Dim(c.site.integer("units")) : extent(c.site, -1);
-    c.divisible(halved, 2, "what glu halves");
-  }
+  if (!halves_axis(name) || !c.site.rank(0)) return;
+  const Dim halved = c.site.has("units") ? Dim(c.site.integer("units")) : extent(c.site, -1);
+  c.divisible(halved, 2, "what the activation halves");
 }
 
 }  // namespace assay::keras

@@ -79,6 +79,7 @@ std::string softmax(Body& l, const std::string& x, const Integers& axes);
 // A function of Keras' list, by name; "" and "linear" leave the value.
 std::string activate(Body& l, const std::string& value, std::string_view name);
 bool is_activation(std::string_view name);
+bool halves_axis(std::string_view name);  // the last one
 
 // Arguments that many layers have.
 Argument count(std::string_view name);

@@ -56,6 +56,7 @@ struct Layer {
   bool indices = false;                          // its input is of another type than its weights
   int since = 2;                                 // the first Keras that has it
   int outputs = 1;                               // most that it has
+  std::size_t (*results)(const Node&) = nullptr;  // how many of them, where the flags do not tell
   Masks masks = Masks::end;
   bool draws = false;                  // random in training
   bool learns = false;                 // computes something else in training

@@ -194,13 +194,7 @@ std::size_t outputs_of(const Node& node) {
   if (!layer) return 1;
   if (asks_for(node, "return_state") || asks_for(node, "return_attention_scores"))
     return static_cast<std::size_t>(layer->outputs);
-  const AttributeValue* value = node.find("layer");
-  const auto* inside = value ? std::get_if<std::shared_ptr<const Graph>>(value) : nullptr;
-  if (layer->outputs == 1 || !inside || (*inside)->nodes.empty()) return 1;
-  const AttributeValue* merged = node.find("merge_mode");
-  const auto* mode = merged ? std::get_if<std::string>(merged) : nullptr;
-  const bool apart = mode && *mode == "none";
-  return 2 * outputs_of((*inside)->nodes.front()) - (apart ? 0 : 1);  // of both directions
+  return layer->results ? layer->results(node) : 1;
 }
 
 void use_layers() {

@@ -237,6 +237,16 @@ std::string bidirectional(Body& l) {
   return l("Concat", {there, back}, {attribute("axis", -1)});
 }
 
+// Of both directions what one gives; merged, their first outputs are one.
+std::size_t both_results(const Node& node) {
+  const AttributeValue* layer = node.find("layer");
+  const auto* inside = layer ? std::get_if<std::shared_ptr<const Graph>>(layer) : nullptr;
+  if (!inside || (*inside)->nodes.empty()) return 1;
+  const AttributeValue* merged = node.find("merge_mode");
+  const auto* mode = merged ? std::get_if<std::string>(merged) : nullptr;
+  return 2 * outputs_of((*inside)->nodes.front()) - (mode && *mode == "none" ? 0 : 1);
+}
+
 }  // namespace
 
 std::vector<Layer> wrapper_layers() {
@@ -250,6 +260,7 @@ std::vector<Layer> wrapper_layers() {
            .require = require_both,
            .build = bidirectional,
            .outputs = 6,
+           .results = both_results,
            .masks = Masks::use},
           {.name = "TimeDistributed",
            .summary = "A layer on each step of a sequence.",
