@@ -1,91 +1,31 @@
 #include "semantics/composed_cache.h"
 
 #include <algorithm>
-#include <array>
-#include <cstring>
 #include <utility>
+
+#include "semantics/key_writer.h"
 
 namespace assay {
 namespace {
 
 constexpr std::size_t kMostGraphs = 1 << 14;
 
-// Texts and numbers as bytes, each behind its length or kind, so that no two lists give one key.
-// They gather in a place of their own: a key is made for every layer that runs.
-class KeyWriter {
- public:
-  void mark(char value) {
-    if (size_ == buffer_.size()) flush();
-    buffer_[size_++] = value;
-  }
-  void number(std::int64_t value) {  // small ones in one byte
-    auto rest = static_cast<std::uint64_t>(value) << 1 ^ static_cast<std::uint64_t>(value >> 63);
-    for (; rest >= 128; rest >>= 7) mark(static_cast<char>(rest | 128));
-    mark(static_cast<char>(rest));
-  }
-  void text(std::string_view value) {
-    number(static_cast<std::int64_t>(value.size()));
-    bytes(value.data(), value.size());
-  }
-  // False for values that are graphs or tensors.
-  bool attribute(const AttributeValue& value) {
-    number(static_cast<std::int64_t>(value.index()));
-    if (const auto* integer = std::get_if<std::int64_t>(&value)) {
-      number(*integer);
-    } else if (const auto* real = std::get_if<double>(&value)) {
-      bytes(real, sizeof *real);
-    } else if (const auto* word = std::get_if<std::string>(&value)) {
-      text(*word);
-    } else if (const auto* list = std::get_if<std::vector<std::int64_t>>(&value)) {
-      number(static_cast<std::int64_t>(list->size()));
-      for (std::int64_t one : *list) number(one);
-    } else {
-      return false;
-    }
-    return true;
-  }
-  std::size_t size() const { return key_.size() + size_; }
-  std::string key() {
-    flush();
-    return std::move(key_);
-  }
-
- private:
-  void bytes(const void* from, std::size_t count) {
-    if (count > buffer_.size() - size_) flush();
-    if (count > buffer_.size()) {
-      key_.append(static_cast<const char*>(from), count);
-    } else {
-      std::memcpy(buffer_.data() + size_, from, count);
-      size_ += count;
-    }
-  }
-  void flush() {
-    key_.append(buffer_.data(), size_);
-    size_ = 0;
-  }
-
-  std::array<char, 512> buffer_;
-  std::size_t size_ = 0;
-  std::string key_;
-};
-
 // False where an attribute or an input is of a kind that no key can tell. A layer inside another
 // one, which asks for shapes unnoticed, is an attribute of such a kind.
 bool write_kind(const PlannedNode& node, std::span<const Value> inputs, KeyWriter& writer) {
   writer.number(reinterpret_cast<std::intptr_t>(node.found.schema));  // operator and version
-  writer.number(static_cast<std::int64_t>(node.node.attributes.size()));
+  writer.count(node.node.attributes.size());
   for (const Attribute& attribute : node.node.attributes) {
     writer.text(attribute.name);
     if (!writer.attribute(attribute.value)) return false;
   }
-  for (const std::string& output : node.node.outputs) writer.mark(output.empty() ? '-' : '+');
+  writer.outputs(node.node);
   for (const Value& input : inputs) {
     writer.mark(input.present() ? 'x' : '-');
     if (!input.present()) continue;
     if (!input.is_tensor()) return false;
     writer.number(static_cast<std::int64_t>(input.type()));
-    writer.number(static_cast<std::int64_t>(input.shape().size()));
+    writer.count(input.shape().size());
   }
   return true;
 }
