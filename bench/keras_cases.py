@@ -11,7 +11,8 @@ and the query of each case in tests/*/ID.txt) and swipl is installed; --packs is
 packs that it loads. Without a checkout the peer is a Keras worker, measured by the time that it
 takes to run the models (its JSON and the building of its models are left out).
 
-Processor time of whole processes, user and system, the best of some rounds in turn.
+Whole processes, the best of some rounds in turn: processor time, user and system, of Assay with one
+thread, and the clock, of Assay with one on each processor.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -66,8 +68,9 @@ main :-
 
 @dataclass
 class Figures:
-    """What one side took for all cases: seconds of the processor."""
+    """What one side took for all cases: seconds of the clock, and of the processor."""
 
+    clock: float
     whole: float
     evaluation: float
     agreed: int
@@ -86,11 +89,13 @@ def read_cases(path: Path) -> list[dict[str, object]]:
 
 
 def run_assay(path: Path) -> Figures:
-    """Run all cases on the reference."""
+    """Run all cases on the reference, with all processors and with one thread."""
+    command = [ASSAY, "conformance", str(path), "--json"]
+    start = time.perf_counter()
+    subprocess.run(command, capture_output=True, check=False)
+    clock = time.perf_counter() - start
     before = child_seconds()
-    done = subprocess.run(
-        [ASSAY, "conformance", str(path), "--json"], capture_output=True, text=True, check=False
-    )
+    done = subprocess.run([*command, "--jobs", "1"], capture_output=True, text=True, check=False)
     whole = child_seconds() - before
     document = json.loads(done.stdout)
     if "error" in document:
@@ -98,7 +103,7 @@ def run_assay(path: Path) -> Figures:
     result = document["backends"][0]
     # Only the clock tells what a part took: evaluation has the same share of the processor's time.
     share = result["evaluation_seconds"] / result["seconds"]
-    return Figures(whole, whole * share, result["passed"])
+    return Figures(clock, whole, whole * share, result["passed"])
 
 
 def query_of(text: str) -> str | None:
@@ -141,7 +146,7 @@ class Prolog:
 
     def run(self) -> Figures:
         """Read and run all queries."""
-        before = child_seconds()
+        before, start = child_seconds(), time.perf_counter()
         done = subprocess.run(
             ["swipl", "-q", str(self.driver)],
             capture_output=True,
@@ -149,11 +154,12 @@ class Prolog:
             check=False,
             env=self.environment,
         )
+        clock = time.perf_counter() - start
         last = [line for line in done.stderr.splitlines() if line.startswith("held ")]
         if not last:
             raise RuntimeError(done.stderr.strip().splitlines()[-1])
         _, held, _, seconds = last[0].split()
-        return Figures(child_seconds() - before, float(seconds), int(held))
+        return Figures(clock, child_seconds() - before, float(seconds), int(held))
 
 
 def per_case(seconds: float, count: int) -> str:
@@ -164,6 +170,7 @@ def per_case(seconds: float, count: int) -> str:
 def best(rounds: list[Figures]) -> Figures:
     """Return the smallest of each figure."""
     return Figures(
+        min(one.clock for one in rounds),
         min(one.whole for one in rounds),
         min(one.evaluation for one in rounds),
         min(one.agreed for one in rounds),
@@ -172,16 +179,22 @@ def best(rounds: list[Figures]) -> Figures:
 
 def show(rows: list[tuple[str, int, Figures]]) -> None:
     """Print the table; the first row is Assay's."""
-    print("| who | cases | µs of processor a case | evaluation alone µs | agreed |")
-    print("|---|---|---|---|---|")
+    columns = ["who", "cases", "µs of the clock a case", "µs of processor a case"]
+    columns += ["evaluation alone µs", "agreed"]
+    print("| " + " | ".join(columns) + " |\n" + "|---" * len(columns) + "|")
     for name, count, figures in rows:
-        whole, alone = per_case(figures.whole, count), per_case(figures.evaluation, count)
-        print(f"| {name} | {count} | {whole} | {alone} | {figures.agreed} |")
+        seconds = (figures.clock, figures.whole, figures.evaluation)
+        cells = [name, count, *(per_case(one, count) for one in seconds), figures.agreed]
+        print("| " + " | ".join(map(str, cells)) + " |")
     _, count, ours = rows[0]
     for name, others, figures in rows[1:]:
-        end_to_end = figures.whole / others / (ours.whole / count)
+        by_clock = figures.clock / others / (ours.clock / count)
+        by_processor = figures.whole / others / (ours.whole / count)
         inside = figures.evaluation / others / (ours.evaluation / count)
-        print(f"\n{name} takes {end_to_end:.1f} times as long, {inside:.1f} by evaluation alone")
+        print(
+            f"\n{name} takes {by_clock:.1f} times as long by the clock, {by_processor:.1f} by the "
+            f"processor, {inside:.1f} by evaluation alone"
+        )
 
 
 def beside_prolog(path: Path, asked: argparse.Namespace) -> None:
@@ -219,7 +232,8 @@ def beside_keras(path: Path, asked: argparse.Namespace) -> None:
     else:
         result = document["backends"][0]
         seconds = float(result["evaluation_seconds"])
-        rows.append((asked.backend, result["total"], Figures(seconds, seconds, result["passed"])))
+        figures = Figures(seconds, seconds, seconds, result["passed"])
+        rows.append((asked.backend, result["total"], figures))
     show(rows)
 
 

@@ -123,7 +123,8 @@ Command conformance_command() {
                            "Most seconds that a worker may take for a test (default: 120)")
                 ->type_name("SECONDS");
             app.add_option("--jobs", options->jobs,
-                           "Workers of a backend (default: one a processor)")
+                           "Tests at the same time, each by a worker or, of the reference,\na "
+                           "thread of its own (default: one a processor)")
                 ->check(CLI::Range(0, 256).description(""))
                 ->type_name("N");
             app.add_option("--write", options->write,

@@ -1,11 +1,14 @@
 #include "compare/test_set.h"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <future>
 #include <iterator>
 #include <mutex>
-#include <thread>
 
+#include "base/parallel.h"
+#include "base/serial.h"
 #include "compare/layer_case.h"
 #include "generated/version.h"
 
@@ -29,14 +32,19 @@ Result<void> add_lines(const std::string& path, TestSet& tests) {
   return {};
 }
 
-// Workers take the next test each, until none is left.
+// Whoever works takes the next test, until none is left: the workers of a backend or, where there
+// are none, so many threads of this process.
 void run_shared(const TestSet& tests, const std::vector<std::unique_ptr<Backend>>& workers,
-                std::uint64_t seed, const CaseProgress& progress, ConformanceResult& result) {
+                std::size_t threads, std::uint64_t seed, const CaseProgress& progress,
+                ConformanceResult& result) {
   std::atomic<std::size_t> next = 0;
   std::size_t done = 0;
   std::mutex mutex;
   result.cases.resize(tests.size());
-  const auto work = [&](Backend* backend) {
+  const std::size_t count = workers.empty() ? threads : workers.size();
+  const auto work = [&](std::size_t number) {
+    const SerialScope scope(count > 1);
+    Backend* const backend = workers.empty() ? nullptr : workers[number].get();
     for (std::size_t i = next++; i < tests.size(); i = next++) {
       CaseResult one = run_one(tests, i, seed, backend);
       const std::lock_guard lock(mutex);
@@ -44,10 +52,12 @@ void run_shared(const TestSet& tests, const std::vector<std::unique_ptr<Backend>
       result.cases[i] = std::move(one);
     }
   };
-  std::vector<std::thread> threads;
-  for (std::size_t i = 1; i < workers.size(); ++i) threads.emplace_back(work, workers[i].get());
-  work(workers.empty() ? nullptr : workers.front().get());
-  for (std::thread& thread : threads) thread.join();
+  std::vector<std::future<void>> others;
+  for (std::size_t i = 1; i < count; ++i) {
+    others.push_back(std::async(std::launch::async, work, i));
+  }
+  work(0);
+  for (std::future<void>& other : others) other.get();
 }
 
 }  // namespace
@@ -107,7 +117,10 @@ Result<ConformanceResult> run_tests(const TestSet& tests, const std::string& bac
     result.version = (*worker)->identity().version;
     workers.push_back(*std::move(worker));
   }
-  run_shared(tests, workers, options.worker.seed, progress, result);
+  // A thread alone shares its loops with the others.
+  const std::size_t threads =
+      std::min(static_cast<std::size_t>(std::min(jobs, thread_count())), tests.size());
+  run_shared(tests, workers, threads, options.worker.seed, progress, result);
   result.seconds = tests.seconds +
                    std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return result;

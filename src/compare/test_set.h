@@ -1,4 +1,4 @@
-// A set of conformance tests, run on a backend by as many workers as are asked for.
+// A set of conformance tests, run on a backend by as many workers, or threads, as are asked for.
 #pragma once
 
 #include <filesystem>
@@ -28,8 +28,8 @@ TestSet sample(TestSet tests, std::size_t count);
 
 using CaseProgress = std::function<void(std::size_t done, const CaseResult& last)>;
 
-// The reference runs in this process; of any other backend `jobs` workers share the tests. The
-// results are in the order of the tests. Errors are those of open_backend.
+// The tests are shared by `jobs` workers of the backend or, of the reference, by so many threads if
+// it may use them. The results are in the order of the tests. Errors are those of open_backend.
 Result<ConformanceResult> run_tests(const TestSet& tests, const std::string& backend,
                                     const BackendOptions& options, int jobs,
                                     const CaseProgress& progress);

@@ -467,3 +467,14 @@ def test_colour_only_on_a_terminal(assay: Assay, tmp_path: Path) -> None:
     environment = {key: text for key, text in os.environ.items() if key != "NO_COLOR"}
     assert "\x1b[" in on_terminal(environment)
     assert "\x1b[" not in on_terminal({**environment, "NO_COLOR": "1"})
+
+
+def test_conformance_says_the_same_by_any_number_of_threads(assay: Assay) -> None:
+    def verdicts(*words: str) -> list[tuple[str, str, str]]:
+        row = assay("conformance", ROOT / "tests/cases", *words, "--json").document["backends"][0]
+        return [(one["id"], one["status"], one["detail"]) for one in row["cases"]]
+
+    alone = verdicts("--jobs", "1")
+    assert len(alone) > 1000
+    assert verdicts("--jobs", "4", "--threads", "4") == alone
+    assert verdicts("--threads", "1") == alone
