@@ -96,7 +96,8 @@ class MaskSpreader {
       merge(layer, node, masks);
       return;
     }
-    if (layer.inputs.front() != "query") masks.resize(1);
+    // Of an attention those of query, value and key.
+    masks.resize(layer.inputs.front() == "query" ? std::min<std::size_t>(masks.size(), 3) : 1);
     if (layer.masks == Masks::use || layer.masks == Masks::keep) use(layer, node, masks);
     // Keras gives each step of the mask to a layer that would use it.
     const bool inside =

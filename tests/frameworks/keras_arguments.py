@@ -190,10 +190,17 @@ def attentions() -> Iterator[Layer]:
     for axes in ([1, 2], [2], [2, 1]):
         yield Layer("MultiHeadAttention", deep, {**needed, "attention_axes": axes})
     yield Layer("MultiHeadAttention", deep, needed, {"return_attention_scores": ON})
+    # Which query sees which key, for all heads or each of them.
+    for mask in ((2, 3, 5), (1, 1, 5), (2, 2, 3, 5)):
+        yield Layer("MultiHeadAttention", [*three, mask], needed, flags)
+    across: list[Shape] = [deep[0]] * 3
+    yield Layer("MultiHeadAttention", [*across, (2, 3, 2, 3, 2)], needed)
+    yield Layer("MultiHeadAttention", [*across, (2, 3, 2, 2)], {**needed, "attention_axes": [2]})
 
     grouped = {"head_dim": 2, "num_query_heads": 4, "num_key_value_heads": 2}
     own = {"head_dim": [3], "return_attention_scores": ON}
     yield Layer("GroupQueryAttention", list(two), grouped, own)
+    yield Layer("GroupQueryAttention", [*three, (2, 3, 5)], grouped, flags)
 
 
 def encodings() -> Iterator[Layer]:

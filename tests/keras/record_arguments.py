@@ -47,7 +47,8 @@ def call(layer: Any, name: str, given: list[Any], named: dict[str, Any]) -> Any:
     if name in LISTS:
         found = layer(given, **named)
     elif name in APART:
-        found = layer(*given, **named)
+        seen = {"attention_mask": given[3] > 0} if len(given) > 3 else {}
+        found = layer(*given[:3], **seen, **named)
     elif name.endswith("Cell"):
         found = layer(given[0], states=given[1:])
     elif len(given) > 1:
@@ -72,6 +73,8 @@ def record(number: int, case: dict[str, Any]) -> dict[str, Any]:
     named = {k: v for k, v in case["config"].items() if k in OF_THE_CALL}
     layer = made(name, constructor, dtype)
     values = [draw(random, case, shape) for shape in case["shapes"]]
+    if name in APART and len(values) == 4:  # query, value, key, and which of them see each other
+        values[3] = (values[3] > 0).astype("float64")
     given = [keras.ops.convert_to_tensor(one.astype(dtype)) for one in values]
     if case["masked"]:
         values[0][0, 1] = values[0][1, -1] = 0

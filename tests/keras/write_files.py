@@ -176,10 +176,18 @@ def masked_merges():
     return keras.Model([words, steps], [mean(both), mean(product), mean(layers.Add()([x, one]))])
 
 
+def seen():
+    q, v = keras.Input((4, 6), name="q"), keras.Input((5, 6), name="v")
+    keys = keras.Input((4, 5), dtype="bool", name="keys")
+    many = layers.MultiHeadAttention(2, 3)(q, v, attention_mask=keys)
+    grouped = layers.GroupQueryAttention(3, 4, 2)(q, v, attention_mask=keys, use_causal_mask=True)
+    return keras.Model([q, v, keys], [many, grouped])
+
+
 if not OLD:
     MODELS += [half, attention]
 if NEW:
-    MODELS += [modern, prepared, grouped, masked_merges]
+    MODELS += [modern, prepared, grouped, masked_merges, seen]
 
 
 def draw(model, random):
@@ -195,6 +203,8 @@ def draw(model, random):
         if "int" in str(tensor.dtype):
             kind = "int64" if "int64" in str(tensor.dtype) else "int32"
             inputs[name] = random.integers(0, 3, shape).astype(kind)
+        elif "bool" in str(tensor.dtype):
+            inputs[name] = random.choice([True, False], shape)
         elif name == "steps":  # of which some are masked
             inputs[name] = (
                 random.choice([0.5, 0.25], (*shape[:2], 1)).repeat(3, 2).astype("float32")

@@ -28,6 +28,7 @@ NAMES = [
     "prepared",
     "grouped",
     "masked_merges",
+    "seen",
 ]
 # Half precision: what Keras computes in one step is rounded once.
 LOOSE = {"half": 2e-3}

@@ -34,7 +34,7 @@ void add_masks(const Site& site, Weights& weights) {
   }
 }
 
-static std::string truth(Body& l, const std::string& value) {
+std::string truth(Body& l, const std::string& value) {
   return l("Cast", {value}, {attribute("to", static_cast<std::int64_t>(ElementType::boolean))});
 }
 

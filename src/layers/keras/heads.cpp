@@ -12,6 +12,14 @@ namespace assay::keras {
 namespace {
 
 constexpr std::int64_t kMostAttentionRank = 5;
+constexpr std::size_t kMaskInput = 3;
+
+// As attention_inputs(), and which queries may look at which keys.
+std::vector<std::string_view> heads_inputs() {
+  std::vector<std::string_view> inputs = attention_inputs();
+  inputs.push_back("attention_mask");
+  return inputs;
+}
 
 // Heads of the query and of keys and values, and the features of each.
 struct Heads {
@@ -110,22 +118,33 @@ std::string shared(Body& l, const std::string& value) {
   return l("Gather", {value, l.b.integers(each)}, {attribute("axis", -2)});
 }
 
+// What the call gives. Heads, and other axes before those that are attended, may be left out.
+std::string given_mask(Body& l) {
+  if (!l.has(kMaskInput)) return "";
+  const auto attended = static_cast<std::int64_t>(attended_axes(l.site).size());
+  const std::string mask = truth(l, l.input(kMaskInput));
+  Integers missing;
+  for (std::int64_t rank = *l.site.rank(kMaskInput); rank < l.rank() + attended; ++rank)
+    missing.push_back(-2 * attended - 1 - static_cast<std::int64_t>(missing.size()));
+  return missing.empty() ? mask : l("Unsqueeze", {mask, l.b.integers(missing)});
+}
+
 // Where a query sees no key at all, Keras gives the mean of all values, but zeros where it is asked
-// for scores.
+// for scores, or there are more axes.
 std::string shares(Body& l, const std::string& scores) {
   const std::string axis = l.b.integers({1});
   std::string seen = all_of(l, {mask_along(l, "query_mask", 2), mask_along(l, "value_mask", 1),
                                 mask_along(l, "key_mask", 1)});
   if (!seen.empty()) seen = l("Unsqueeze", {seen, axis});
-  seen = all_of(l, {seen, in_order(l, scores), in_window(l, scores)});
+  seen = all_of(l, {given_mask(l), seen, in_order(l, scores), in_window(l, scores)});
   Integers keys;
   for (std::size_t i = attended_axes(l.site).size(); i > 0; --i)
     keys.push_back(-static_cast<std::int64_t>(i));
   if (seen.empty()) return softmax(l, scores, keys);
   const std::string low = l.number(far_below(l.type()));
   const std::string weights = softmax(l, l("Where", {seen, scores, low}), keys);
-  return flag(l.site, "return_attention_scores") ? l("Where", {seen, weights, l.number(0)})
-                                                 : weights;
+  const bool zeros = flag(l.site, "return_attention_scores") || l.rank() != 3;
+  return zeros ? l("Where", {seen, weights, l.number(0)}) : weights;
 }
 
 std::string multi_head(Body& l) {
@@ -149,7 +168,35 @@ std::string multi_head(Body& l) {
   return projected(l, y, "output", q + ",nd" + out + "->" + a.query + out);
 }
 
-// Masks are defined for one sequence of keys alone.
+// Extents of the scores: what queries and keys share, heads, queries, keys.
+Dims scored_shape(const Site& site) {
+  const Integers axes = attended_axes(site);
+  Dims shape;
+  for (std::int64_t axis = 0; axis < site.rank(0).value_or(3) - 1; ++axis) {
+    if (std::ranges::find(axes, axis) == axes.end()) shape.push_back(extent(site, axis));
+  }
+  shape.emplace_back(heads_of(site).query);
+  for (std::int64_t axis : axes) shape.push_back(extent(site, axis));
+  for (std::int64_t axis : axes) shape.push_back(extent(site, axis, 1));
+  return shape;
+}
+
+void require_given_mask(Check& c) {
+  const Dims scores = scored_shape(c.site);
+  const auto most = std::ssize(scores), attended = std::ssize(attended_axes(c.site));
+  if (!c.site.has_input(kMaskInput) || !c.rank("attention_mask", between(2 * attended, most)))
+    return;
+  const std::int64_t rank = c.site.rank(kMaskInput).value_or(0);
+  for (std::int64_t axis = 0; axis < rank && c.violations.empty(); ++axis) {
+    const bool shared = axis < rank - 2 * attended;
+    const Dim found = extent(c.site, axis, kMaskInput);
+    const Dim& expected = scores[static_cast<std::size_t>(shared ? axis : axis + most - rank)];
+    if (found.known() && found.value == 1) continue;
+    c.extent("attention_mask", axis, expected, "the extent of the scores");
+  }
+}
+
+// Other masks are defined for one sequence of keys alone.
 void require_heads(Check& c) {
   c.positive({"num_heads", "key_dim", "value_dim", "sliding_window"});
   require_attention_inputs(c, {3, kMostAttentionRank});
@@ -168,6 +215,7 @@ void require_heads(Check& c) {
                     c.site.integer("masked") != 0;
   c.argument(!seen || rank == 3, "attention_axes", "one axis, where some keys are not seen",
              fmt::format("inputs of rank {}", rank));
+  if (c.violations.empty()) require_given_mask(c);
 }
 
 void require_grouped(Check& c) {
@@ -179,6 +227,7 @@ void require_grouped(Check& c) {
   require_attention_inputs(c);
   if (!c.violations.empty()) return;
   c.extent("value", -1, extent(c.site, -1), "the number of the query's features");
+  if (c.violations.empty()) require_given_mask(c);
 }
 
 }  // namespace
@@ -198,7 +247,8 @@ std::vector<Layer> heads_layers() {
            .weights = heads_weights,
            .require = require_heads,
            .build = multi_head,
-           .inputs = attention_inputs(),
+           .inputs = heads_inputs(),
+           .truths = "attention_mask",
            .outputs = 2,
            .masks = Masks::keep},
           {.name = "GroupQueryAttention",
@@ -213,7 +263,8 @@ std::vector<Layer> heads_layers() {
            .require = require_grouped,
            .build = multi_head,
            .alias = "GroupedQueryAttention",
-           .inputs = attention_inputs(),
+           .inputs = heads_inputs(),
+           .truths = "attention_mask",
            .since = 3,
            .outputs = 2,
            .masks = Masks::keep}};

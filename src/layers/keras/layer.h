@@ -53,6 +53,7 @@ struct Layer {
   std::string (*build)(Body&) = nullptr;         // the value of its first output
   std::string_view alias = "";                   // another name of the class
   std::vector<std::string_view> inputs = {"x"};  // "inputs": any number; all but the first optional
+  std::string_view truths = "";                  // the input of which only counts what is not 0
   bool indices = false;                          // its input is of another type than its weights
   int since = 2;                                 // the first Keras that has it
   int outputs = 1;                               // most that it has

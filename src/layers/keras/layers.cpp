@@ -26,7 +26,11 @@ constexpr std::string_view kFloats[] = {"tensor(double)", "tensor(float)", "tens
 constexpr std::string_view kNumbers[] = {"tensor(double)",   "tensor(float)", "tensor(float16)",
                                          "tensor(bfloat16)", "tensor(int64)", "tensor(int32)",
                                          "tensor(int16)",    "tensor(int8)",  "tensor(uint8)"};
-constexpr TypeConstraint kConstraints[] = {{"T", kFloats}, {"I", kNumbers}, {"N", kNumbers}};
+constexpr std::string_view kTruths[] = {
+    "tensor(bool)",  "tensor(double)", "tensor(float)", "tensor(float16)", "tensor(bfloat16)",
+    "tensor(int64)", "tensor(int32)",  "tensor(int16)", "tensor(int8)",    "tensor(uint8)"};
+constexpr TypeConstraint kConstraints[] = {
+    {"T", kFloats}, {"I", kNumbers}, {"N", kNumbers}, {"M", kTruths}};
 
 std::vector<Layer> join() {
   std::vector<Layer> all;
@@ -113,7 +117,8 @@ void fill_schemas(const Layer& layer, Entry& entry) {
   const bool any = layer.inputs.front() == "inputs";
   for (std::string_view input : layer.inputs) {
     const bool first = input == layer.inputs.front();
-    entry.inputs.push_back({input, layer.indices ? "I" : "T",
+    const std::string_view type = input == layer.truths ? "M" : layer.indices ? "I" : "T";
+    entry.inputs.push_back({input, type,
                             any     ? Arity::variadic
                             : first ? Arity::single
                                     : Arity::optional,

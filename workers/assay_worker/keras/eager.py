@@ -57,6 +57,10 @@ class NewKeras(EagerKeras):
         """Return an array as a tensor of the same type."""
         return self.keras.ops.convert_to_tensor(array, dtype=array.dtype.name)
 
+    def truth(self, value):
+        """Return what of a tensor is not zero."""
+        return self.keras.ops.cast(value, "bool")
+
     def style(self):
         """Return how scripts are written."""
         return NewStyle(os.environ["KERAS_BACKEND"])
@@ -83,6 +87,10 @@ class TensorFlowKeras(EagerKeras):
     def put(self, array):
         """Return an array as a tensor."""
         return self.root.constant(array)
+
+    def truth(self, value):
+        """Return what of a tensor is not zero."""
+        return self.root.cast(value, self.root.bool)
 
     def style(self):
         """Return how scripts are written."""

@@ -22,7 +22,9 @@ _HEADS = ("MultiHeadAttention", "GroupQueryAttention")
 STACKED = "StackedRNNCells"
 # Inputs before the weights, where there is more than one.
 _INPUTS = {"SimpleRNN": 2, "GRU": 2, "LSTM": 3, "SimpleRNNCell": 2, "GRUCell": 2, "LSTMCell": 3}
-_INPUTS.update((name, 3) for name in _ATTENTION)
+_INPUTS.update((name, 4 if name in _HEADS else 3) for name in _ATTENTION)
+# Which queries may look at which keys: the last input of those, by name in a call.
+ATTENTION_MASK = "attention_mask"
 
 
 def find_class(module, base, name):
@@ -62,7 +64,9 @@ def call_of(op, given, called):
 
     `given` are its inputs, None where there is none; `called` are arguments of the call.
     """
-    states = [one for one in given[1:] if one is not None]
+    if op in _HEADS and len(given) == _INPUTS[op] and given[-1] is not None:
+        called = dict(called, **{ATTENTION_MASK: given[-1]})
+    states = [one for one in given[1 : 3 if op in _HEADS else None] if one is not None]
     if op in _LISTS:
         return [given], {}
     if op in _HEADS:
@@ -123,6 +127,8 @@ class Layer(object):
         listed, named = call_of(self.node.op, given, self.called)
         if mask is not None:  # an input of the model, which no layer passes on
             named = dict(named, mask=mask)
+        if ATTENTION_MASK in named:
+            named = dict(named, attention_mask=self.keras.truth(named[ATTENTION_MASK]))
         made = self.real(*listed, **named)
         return [made[0]] + list(made[1]) if is_cell(self.node.op) else made
 

@@ -8,7 +8,16 @@ from ..failure import Unsupported
 from ..messages import Script
 from ..trace import array_source
 from .arguments import arguments, parameters
-from .layers import STACKED, call_of, find_class, inputs_of, is_built_by_a_call, is_cell, mask_of
+from .layers import (
+    ATTENTION_MASK,
+    STACKED,
+    call_of,
+    find_class,
+    inputs_of,
+    is_built_by_a_call,
+    is_cell,
+    mask_of,
+)
 
 _LINES = 15  # those around them, in a script of 20, are the engine's
 # Arguments with which a layer gives a list, also if nobody reads more than its first element.
@@ -75,6 +84,8 @@ class _Lines(object):
         mask = mask_of(node)
         if mask in self.variables:
             named = dict(named, mask=self.style.mask(self.variables[mask]))
+        if ATTENTION_MASK in named:
+            named = dict(named, attention_mask=self.style.truth % named[ATTENTION_MASK])
         words = [_text(one) for one in listed]
         words += ["%s=%s" % (name, _text(named[name])) for name in sorted(named)]
         call = "(%s)" % ", ".join(words)
@@ -187,6 +198,7 @@ class NewStyle(EagerStyle):
     """Keras 3 on a backend."""
 
     layers = "keras.layers"
+    truth = 'keras.ops.cast(%s, "bool")'
 
     def __init__(self, below):
         """Take the backend's name."""
@@ -209,6 +221,7 @@ class TensorFlowStyle(EagerStyle):
     """The Keras inside TensorFlow 2."""
 
     layers = "tf.keras.layers"
+    truth = "tf.cast(%s, tf.bool)"
 
     def imports(self, kind, _):
         """Return the statements that come first."""
