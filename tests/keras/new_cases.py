@@ -40,7 +40,7 @@ def pools_and_images() -> list[Case]:
     sizes = ([5, 6], [14, 20], [3, 17])
     # TensorFlow reads the weights of a cubic from a table of 1024: these sizes need no others.
     exact = ([14, 20], [28, 5])
-    for mode in ("nearest", "bilinear", "bicubic"):
+    for mode in ("nearest", "bilinear", "bicubic", "lanczos3", "lanczos5"):
         for height, width in exact if mode == "bicubic" else sizes:
             config = {"height": height, "width": width, "interpolation": mode}
             cases.append(("Resizing", config, [image]))
@@ -50,11 +50,15 @@ def pools_and_images() -> list[Case]:
         {"pad_to_aspect_ratio": True, "fill_value": 0.5},
         {"antialias": True},
         {"antialias": True, "interpolation": "bicubic"},
+        {"antialias": True, "interpolation": "lanczos3"},
+        {"pad_to_aspect_ratio": True, "interpolation": "lanczos5"},
+        {"crop_to_aspect_ratio": True, "interpolation": "lanczos3"},
     ):
         for height, width in (*sizes[:2], [8, 3]):
             cases.append(("Resizing", {"height": height, "width": width, **option}, [image]))
     first_config = {"height": 4, "width": 5, "data_format": "channels_first"}
     cases.append(("Resizing", first_config, [(2, 3, 7, 10)]))
+    cases.append(("Resizing", {**first_config, "interpolation": "lanczos3"}, [(2, 3, 7, 10)]))
     return cases
 
 
