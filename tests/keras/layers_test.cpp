@@ -240,7 +240,7 @@ INSTANTIATE_TEST_SUITE_P(
               "Argument Error",
               "Normalization.statistics"},
         Wrong{"Resizing",
-              R"({"height":3,"width":3,"interpolation":"lanczos3"})",
+              R"({"height":3,"width":3,"interpolation":"gaussian"})",
               {"[4,4,1]"},
               "",
               "Argument Error",
