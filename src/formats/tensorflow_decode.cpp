@@ -168,6 +168,8 @@ AttributeValue to_value(wire::AttrValue& proto) {
   }
 }
 
+}  // namespace
+
 tensorflow::NodeDef to_node(wire::NodeDef& proto) {
   tensorflow::NodeDef node;
   node.name = text(proto.mutable_name(), "node name");
@@ -185,7 +187,7 @@ tensorflow::NodeDef to_node(wire::NodeDef& proto) {
   return node;
 }
 
-tensorflow::FunctionDef to_function(wire::FunctionDef& proto) {
+static tensorflow::FunctionDef to_function(wire::FunctionDef& proto) {
   tensorflow::FunctionDef function;
   function.name = text(proto.mutable_signature()->mutable_name(), "function name");
   for (auto& input : *proto.mutable_signature()->mutable_input_arg()) {
@@ -201,8 +203,6 @@ tensorflow::FunctionDef to_function(wire::FunctionDef& proto) {
   for (auto& node : *proto.mutable_node_def()) function.nodes.push_back(to_node(node));
   return function;
 }
-
-}  // namespace
 
 ElementType element_type_of(int data_type) {
   static constexpr ElementType kTypes[] = {
@@ -240,10 +240,14 @@ tensorflow::GraphDef to_graph_def(wire::GraphDef& proto) {
   tensorflow::GraphDef graph;
   graph.nodes.reserve(static_cast<std::size_t>(proto.node_size()));
   for (auto& node : *proto.mutable_node()) graph.nodes.push_back(to_node(node));
-  for (auto& function : *proto.mutable_library()->mutable_function()) {
-    graph.functions.push_back(to_function(function));
-  }
+  graph.functions = to_functions(*proto.mutable_library());
   return graph;
+}
+
+std::vector<tensorflow::FunctionDef> to_functions(wire::FunctionDefLibrary& proto) {
+  std::vector<tensorflow::FunctionDef> functions;
+  for (auto& function : *proto.mutable_function()) functions.push_back(to_function(function));
+  return functions;
 }
 
 }  // namespace assay

@@ -14,6 +14,7 @@
 #include "formats/inflate.h"
 #include "formats/tensorflow_decode.h"
 #include "formats/tensorflow_scan.h"
+#include "formats/wire.h"
 #include "generated/tensorflow.pb.h"
 #include "graph/names.h"
 
@@ -54,30 +55,67 @@ void parse_text(std::string_view bytes, pb::Message& message) {
                         one_line(errors.text().empty() ? "it does not parse" : errors.text()));
 }
 
-void parse_binary(std::string_view bytes, pb::Message& message) {
-  scan_message(bytes, *message.GetDescriptor(), kMostDecoded);
+// Adds what is in the bytes, which have been looked at, to a message.
+void merge_binary(std::string_view bytes, pb::Message& message) {
   pb::io::CodedInputStream input(reinterpret_cast<const std::uint8_t*>(bytes.data()),
                                  static_cast<int>(bytes.size()));
-  if (!message.ParseFromCodedStream(&input) || !input.ConsumedEntireMessage()) {
+  if (!message.MergeFromCodedStream(&input) || !input.ConsumedEntireMessage()) {
     throw FormatError("unreadable", "not a whole TensorFlow graph: a field in it is malformed");
   }
 }
 
-void parse(std::string_view bytes, TensorflowForm form, pb::Message& message) {
+void parse_binary(std::string_view bytes, pb::Message& message) {
+  scan_message(bytes, *message.GetDescriptor(), kMostDecoded);
+  merge_binary(bytes, message);
+}
+
+void check_size(std::string_view bytes) {
   if (bytes.empty()) {
     throw FormatError("unreadable", "the file is empty, a TensorFlow graph is expected");
   }
   if (bytes.size() > kMostBytes) {
     throw FormatError("limit", "a TensorFlow graph of 2 GiB or more cannot be decoded");
   }
+}
+
+void parse(std::string_view bytes, TensorflowForm form, pb::Message& message) {
+  check_size(bytes);
   form == TensorflowForm::text ? parse_text(bytes, message) : parse_binary(bytes, message);
 }
 
-tensorflow::GraphDef decode_graph(std::string_view bytes, TensorflowForm form) {
+// Node by node: the messages of all nodes together take several times the memory of the file.
+tensorflow::GraphDef decode_nodes(std::string_view bytes) {
+  check_size(bytes);
+  scan_message(bytes, *wire::GraphDef::descriptor(), kMostDecoded);
+  tensorflow::GraphDef graph;
+  wire::NodeDef node;
+  wire::FunctionDefLibrary library;
+  WireReader reader(bytes);
+  while (const auto field = reader.next()) {
+    if (field->type != WireType::bytes) continue;
+    if (field->number == wire::GraphDef::kNodeFieldNumber) {
+      node.Clear();
+      merge_binary(field->bytes, node);
+      graph.nodes.push_back(to_node(node));
+    } else if (field->number == wire::GraphDef::kLibraryFieldNumber) {
+      merge_binary(field->bytes, library);
+    }
+  }
+  graph.functions = to_functions(library);
+  return graph;
+}
+
+tensorflow::GraphDef decode_text(std::string_view bytes) {
   wire::GraphDef proto;
-  parse(bytes, form, proto);
-  if (proto.node_size() == 0) throw FormatError("unreadable", "the graph has no nodes");
+  parse(bytes, TensorflowForm::text, proto);
   return to_graph_def(proto);
+}
+
+tensorflow::GraphDef decode_graph(std::string_view bytes, TensorflowForm form) {
+  tensorflow::GraphDef graph =
+      form == TensorflowForm::text ? decode_text(bytes) : decode_nodes(bytes);
+  if (graph.nodes.empty()) throw FormatError("unreadable", "the graph has no nodes");
+  return graph;
 }
 
 // The graph of a SavedModel that is for serving, else its first.

@@ -447,6 +447,7 @@ ModelTypes GrowingTypes::take(const Graph& graph) {
     result.outputs.push_back(known ? *known : Known{});
   }
   const std::vector<std::string>& names = parts.plan.plan().names;
+  result.values.reserve(parts.scope.slots.size() + parts.log.values.size());
   for (std::size_t slot = 0; slot < parts.scope.slots.size(); ++slot) {
     result.values.push_back({names[slot], std::move(parts.scope.slots[slot])});
   }
