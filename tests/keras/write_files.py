@@ -150,6 +150,9 @@ def grouped():
     kept = layers.SpectralNormalization(layers.Dense(3))(many)
     cells = [layers.LSTMCell(3), layers.GRUCell(2), layers.LSTMCell(4)]
     steps = layers.RNN(layers.StackedRNNCells(cells), return_sequences=True)(v)
+    two = layers.StackedRNNCells([layers.LSTMCell(3), layers.SimpleRNNCell(2)])
+    end, (hidden, cell), state = layers.RNN(two, return_state=True, go_backwards=True)(v)
+    stacked = layers.Concatenate()([end, hidden, cell, state])
     learned = layers.LSTM(3)(v, training=True)
     both = layers.Bidirectional(layers.LSTM(2, return_state=True))(v)
     gates = layers.GRU(2, return_state=True, return_sequences=True)
@@ -157,7 +160,7 @@ def grouped():
     joined = layers.Concatenate()([*both, *ends[1:]])
     apart = layers.Bidirectional(layers.LSTM(2, return_state=True), merge_mode=None)(v)
     between = layers.Subtract()([apart[0], apart[1]])
-    found = [many, gated, kept, steps, learned, joined, ends[0], between, apart[-1]]
+    found = [many, gated, kept, steps, stacked, learned, joined, ends[0], between, apart[-1]]
     return keras.Model([q, v], found)
 
 

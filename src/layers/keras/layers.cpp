@@ -197,9 +197,9 @@ static bool asks_for(const Node& node, std::string_view argument) {
 std::size_t outputs_of(const Node& node) {
   const Layer* layer = find_layer(node.op);
   if (!layer) return 1;
-  if (asks_for(node, "return_state") || asks_for(node, "return_attention_scores"))
-    return static_cast<std::size_t>(layer->outputs);
-  return layer->results ? layer->results(node) : 1;
+  if (layer->results) return layer->results(node);
+  const bool all = asks_for(node, "return_state") || asks_for(node, "return_attention_scores");
+  return all ? static_cast<std::size_t>(layer->outputs) : 1;
 }
 
 void use_layers() {

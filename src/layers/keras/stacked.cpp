@@ -1,9 +1,13 @@
 // Recurrent cells on top of each other.
+#include <fmt/format.h>
+
 #include "layers/keras/body.h"
 #include "layers/keras/layers.h"
 
 namespace assay::keras {
 namespace {
+
+constexpr int kMostStates = 64;
 
 // One of the cells, as the layer that takes the sequence which the cell below gives.
 class Storey {
@@ -38,6 +42,7 @@ class Storey {
     if (node.op.ends_with("Cell")) node.op.resize(node.op.size() - 4);
     const bool inside = place + 1 < cells.size() || flag(outer, "return_sequences");
     node.set("return_sequences", std::int64_t{inside});
+    node.set("return_state", outer.integer("return_state"));
     node.set("masked", outer.integer("masked"));
     node.set("zero_output_for_mask", outer.integer("zero_output_for_mask"));
     const Lookup found = find_operator(kDomain, node.op, outer.version());
@@ -69,9 +74,11 @@ std::string turned(Body& l, const std::string& value) {
                      l.b.integers({-1})});
 }
 
-// A cell gives the whole sequence to the one above: no step of one waits for a later one.
+// A cell gives the whole sequence to the one above: no step of one waits for a later one. The last
+// states of each follow each other.
 std::string stacked(Body& l) {
   std::string y = turned(l, l.x);
+  Names states;
   std::size_t next = 1;
   for (std::size_t i = 0; i < cells_of(l.site); ++i) {
     const Storey one(l.site, i);
@@ -80,14 +87,33 @@ std::string stacked(Body& l) {
     for (std::size_t k = one.weights().size(); k > 0; --k) inputs.push_back(l.input(next++));
     if (flag(l.site, "masked")) inputs.push_back(turned(l, l.weight("mask")));
     Body body(l.b, *one.layer(), one.site(), std::move(inputs));
+    if (flag(l.site, "return_state")) body.more = &states;
     y = one.layer()->build(body);
+  }
+  for (std::size_t i = 0; i < states.size(); ++i) {
+    if (l.gives(i + 1)) l.give(i + 1, states[i]);
   }
   return y;
 }
 
+std::size_t stacked_results(const Node& node) {
+  const AttributeValue* asked = node.find("return_state");
+  const auto* flag = asked ? std::get_if<std::int64_t>(asked) : nullptr;
+  const AttributeValue* value = node.find("cells");
+  const auto* cells = value ? std::get_if<std::shared_ptr<const Graph>>(value) : nullptr;
+  std::size_t count = 1;
+  if (!flag || *flag == 0 || !cells) return count;
+  for (const Node& cell : (*cells)->nodes) {
+    const Layer* layer = find_layer(cell.op);
+    count += layer ? static_cast<std::size_t>(layer->outputs - 1) : 0;
+  }
+  return count;
+}
+
 void require_stacked(Check& c) {
-  c.in_range("return_state", exactly(0));
-  c.argument(cells_of(c.site) > 0, "cells", "at least one cell", "none");
+  const std::size_t count = cells_of(c.site);
+  c.argument(count > 0 && count <= kMostStates / 2, "cells",
+             fmt::format("one to {} cells", kMostStates / 2), fmt::format("{}", count));
   for (std::size_t i = 0; i < cells_of(c.site) && c.violations.empty(); ++i) {
     const std::string& op = c.site.graph("cells")->nodes[i].op;
     const Storey one(c.site, i);
@@ -114,6 +140,8 @@ std::vector<Layer> stacked_layers() {
            .weights = stacked_weights,
            .require = require_stacked,
            .build = stacked,
+           .outputs = 1 + kMostStates,
+           .results = stacked_results,
            .masks = Masks::use}};
 }
 

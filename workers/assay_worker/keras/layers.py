@@ -83,6 +83,16 @@ def is_cell(op):
     return op.endswith("Cell")
 
 
+def _flat(made):
+    """Yield tensors in lists of lists: the states of cells on top of each other lie so."""
+    if not isinstance(made, (list, tuple)):
+        yield made
+        return
+    for one in made:
+        for tensor in _flat(one):
+            yield tensor
+
+
 class Layer(object):
     """A layer, with its weights as soon as it is called."""
 
@@ -114,8 +124,7 @@ class Layer(object):
             else:
                 self.keras.build(self.real, given[0])
             self._set_weights([constants(name) for name in self.weights if name])
-        made = self._call(given, values.get(self.mask))
-        return list(made) if isinstance(made, (list, tuple)) else [made]
+        return list(_flat(self._call(given, values.get(self.mask))))
 
     def forget(self):
         """Start from no state, as a model does that was just read."""
