@@ -313,6 +313,7 @@ def all_layers() -> list[Layer]:
 # What is varied elsewhere, or cannot be in Keras 3. Of "*" it is so in all layers.
 ELSEWHERE = {
     ("*", "training"): "random: test_keras_random.py judges draws",
+    ("*", "noise_shape"): "random as well",
     ("*", "time_major"): "of Keras 2",
     ("*", "causal"): "of Keras 2: use_causal_mask is of the call here",
     ("LeakyReLU", "alpha"): "of Keras 2: negative_slope here",

@@ -12,11 +12,13 @@ from keras_known import Array, Config, Network
 
 BACKENDS = ["keras-tensorflow", "keras-jax", "keras-torch"]
 RATE = {"rate": 0.3, "training": True}
-LAYERS: dict[str, tuple[Config, tuple[int, ...]]] = {
+LAYERS: dict[str, tuple[Config, tuple[int, ...]]] = {  # a class, or a class and what is special
     "Dropout": (RATE, (8, 100)),
     "AlphaDropout": (RATE, (8, 100)),
     "GaussianDropout": (RATE, (8, 100)),
     "GaussianNoise": ({"stddev": 0.5, "training": True}, (8, 100)),
+    "Dropout of rows": ({**RATE, "noise_shape": [None, 1, 40]}, (8, 5, 40)),
+    "AlphaDropout of rows": ({**RATE, "noise_shape": [8, 1, None]}, (8, 5, 40)),
     "SpatialDropout1D": (RATE, (8, 5, 40)),
     "SpatialDropout2D": (RATE, (8, 5, 4, 40)),
     "SpatialDropout3D": (RATE, (8, 3, 4, 2, 40)),
@@ -27,7 +29,7 @@ def network_of(layer: str) -> Network:
     """Return a network of one layer on ordinary numbers."""
     config, shape = LAYERS[layer]
     x = np.random.default_rng(3).uniform(0.5, 2, shape).astype(np.float32)
-    return Network(x, [(layer, config)])
+    return Network(x, [(layer.split()[0], config)])
 
 
 def compare(network: Network, folder: Path, *backends: str) -> list[dict[str, Any]]:
@@ -58,9 +60,10 @@ def record(folder: Path, network: Network, drawn: Array) -> None:
     np.savez(folder / "drawn.npz", **values)
 
 
+@pytest.mark.parametrize("layer", ["SpatialDropout1D", "Dropout of rows"])
 @pytest.mark.parametrize("wrong", ["rate", "scale", "elements instead of channels"])
-def test_wrong_draws_are_found(tmp_path: Path, wrong: str) -> None:
-    network = network_of("SpatialDropout1D")
+def test_wrong_draws_are_found(tmp_path: Path, wrong: str, layer: str) -> None:
+    network = network_of(layer)
     x = network.x
     drawn = {
         "rate": dropped(x, 0.7, 1 / 0.7, (8, 1, 40)),

@@ -90,7 +90,7 @@ def _value(name, value, default, inner):
         return None
     if not isinstance(value, (list, tuple)):
         return value
-    if name == "output_shape":  # -1 is the input's own extent
+    if name in ("output_shape", "noise_shape"):  # -1 is the input's own extent
         return [None if one == -1 else one for one in value]
     if name in _LISTS:
         return value
