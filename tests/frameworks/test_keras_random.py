@@ -29,7 +29,7 @@ def network_of(layer: str) -> Network:
     """Return a network of one layer on ordinary numbers."""
     config, shape = LAYERS[layer]
     x = np.random.default_rng(3).uniform(0.5, 2, shape).astype(np.float32)
-    return Network(x, [(layer.split()[0], config)])
+    return Network(x, [(layer.partition(" ")[0], config)])
 
 
 def compare(network: Network, folder: Path, *backends: str) -> list[dict[str, Any]]:

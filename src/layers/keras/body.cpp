@@ -63,9 +63,9 @@ static Integers last_to_front(int spatial) {
   return perm;
 }
 
-static Integers front_to_last(int spatial) {
+Integers front_to_last(std::int64_t spatial) {
   Integers perm = {0};
-  for (int i = 2; i < spatial + 2; ++i) perm.push_back(i);
+  for (std::int64_t i = 2; i < spatial + 2; ++i) perm.push_back(i);
   perm.push_back(1);
   return perm;
 }

@@ -67,6 +67,7 @@ Integers borders(const Site& site, std::string_view argument);
 std::int64_t channel_axis(const Site& site);
 Dim extent(const Site& site, std::int64_t axis, std::size_t input = 0);  // unknown if the rank is
 Integers spatial_axes(const Site& site);
+Integers front_to_last(std::int64_t spatial);  // axes, the second one at the end
 
 template <std::string (*Build)(Body&)>
 void reading(Builder& b) {

@@ -167,7 +167,7 @@ Layer plain(std::string_view name, std::string_view alias, int spatial) {
           .alias = alias};
 }
 
-Layer transposed(std::string_view name, std::string_view alias, int spatial) {
+Layer transposing(std::string_view name, std::string_view alias, int spatial) {
   return {.name = name,
           .summary = "Each element times a kernel, added up where the kernels overlap.",
           .arguments = arguments({count("filters"), {"output_padding", Role::sizes, {}, true}}),
@@ -209,9 +209,9 @@ std::vector<Layer> conv_layers() {
   return {plain("Conv1D", "Convolution1D", 1),
           plain("Conv2D", "Convolution2D", 2),
           plain("Conv3D", "Convolution3D", 3),
-          transposed("Conv1DTranspose", "Convolution1DTranspose", 1),
-          transposed("Conv2DTranspose", "Convolution2DTranspose", 2),
-          transposed("Conv3DTranspose", "Convolution3DTranspose", 3),
+          transposing("Conv1DTranspose", "Convolution1DTranspose", 1),
+          transposing("Conv2DTranspose", "Convolution2DTranspose", 2),
+          transposing("Conv3DTranspose", "Convolution3DTranspose", 3),
           by_channel("DepthwiseConv1D", 1),
           by_channel("DepthwiseConv2D", 2),
           two_steps("SeparableConv1D", "SeparableConvolution1D", 1),

@@ -1,8 +1,6 @@
 // Layers that draw while a network is trained, and do nothing when it predicts.
 #include <cmath>
 
-#include <fmt/format.h>
-
 #include "layers/keras/body.h"
 #include "layers/keras/layers.h"
 
@@ -18,29 +16,24 @@ std::string dropped(Body& l, const std::string& value) {
 
 std::string noise(Body& l) { return l("RandomNormalLike", {l.x}); }
 
-// A number in the shape of a value.
-std::string filled(Body& l, const std::string& like, double number) {
+// A number in a shape.
+std::string filled(Body& l, const std::string& shape, double number) {
   const std::vector<double> one = {number};
-  return l("ConstantOfShape", {l("Shape", {like})},
-           {attribute("value", make_tensor(l.type(), {1}, one))});
+  return l("ConstantOfShape", {shape}, {attribute("value", make_tensor(l.type(), {1}, one))});
 }
 
 // The shape of what is drawn: noise_shape, where -1 keeps an extent, else that of the input.
-std::string filled_as_drawn(Body& l, double number) {
-  if (!l.site.has("noise_shape")) return filled(l, l.x, number);
+std::string drawn_shape(Body& l) {
   Integers shape = l.site.integers("noise_shape");
-  for (std::size_t d = 0; d < shape.size(); ++d) {
+  for (std::size_t d = 0; d < shape.size(); ++d)
     if (shape[d] < 0) shape[d] = l.extent(static_cast<std::int64_t>(d));
-  }
-  const std::vector<double> one = {number};
-  return l("ConstantOfShape", {l.b.integers(shape)},
-           {attribute("value", make_tensor(l.type(), {1}, one))});
+  return shape.empty() ? l("Shape", {l.x}) : l.b.integers(shape);
 }
 
 // One draw for each channel of each example.
 std::string dropped_channels(Body& l) {
   const std::string channels = l("ReduceMax", {l.x, l.b.integers(spatial_axes(l.site))});
-  return l("Mul", {l.x, dropped(l, filled(l, channels, 1))});
+  return l("Mul", {l.x, dropped(l, filled(l, l("Shape", {channels}), 1))});
 }
 
 // What is dropped becomes the limit of SELU, and all is scaled so that mean and variance stay.
@@ -48,7 +41,8 @@ std::string alpha_dropout(Body& l) {
   constexpr double kLimit = -1.0507009873554805 * 1.6732632423543772;
   const double rate = rate_of(l), kept = 1 - rate;
   const double scale = 1 / std::sqrt(kept * (1 + rate * kLimit * kLimit));
-  const std::string gone = l("Equal", {l("Bernoulli", {filled_as_drawn(l, kept)}), l.number(0)});
+  const std::string gone =
+      l("Equal", {l("Bernoulli", {filled(l, drawn_shape(l), kept)}), l.number(0)});
   const std::string value = l("Where", {gone, l.number(kLimit), l.x});
   return l("Add", {l("Mul", {value, l.number(scale)}), l.number(-scale * kLimit * rate)});
 }
@@ -59,8 +53,8 @@ std::string in_training(Body& l) {
 }
 
 std::string drop(Body& l) {
-  const bool shared = l.site.has("noise_shape");
-  return shared ? l("Mul", {l.x, dropped(l, filled_as_drawn(l, 1))}) : dropped(l, l.x);
+  if (!l.site.has("noise_shape")) return dropped(l, l.x);
+  return l("Mul", {l.x, dropped(l, filled(l, drawn_shape(l), 1))});
 }
 
 std::string add_noise(Body& l) {
@@ -74,32 +68,22 @@ std::string scale_by_noise(Body& l) {
 }
 
 void require_noise_shape(Check& c) {
-  if (!c.site.has("noise_shape") || !c.site.rank(0)) return;
   const Integers shape = c.site.integers("noise_shape");
-  if (!c.argument(std::ssize(shape) == *c.site.rank(0), "noise_shape", "an extent for each axis",
-                  fmt::format("{}", shape.size())))
-    return;
-  for (std::size_t d = 0; d < shape.size(); ++d) {
-    const Dim all = extent(c.site, static_cast<std::int64_t>(d));
-    const bool fits = shape[d] == -1 || shape[d] == 1 || !all.known() || shape[d] == all.value;
-    c.argument(fits, "noise_shape", "1 or the input's extent", fmt::format("{}", shape[d]));
+  if (!shape.empty()) c.rank("x", exactly(std::ssize(shape)));
+  for (std::int64_t d = 0; d < std::ssize(shape) && c.violations.empty(); ++d) {
+    const Dim wanted(shape[static_cast<std::size_t>(d)]);
+    if (wanted.value != -1 && wanted.value != 1) c.extent("x", d, wanted, "noise_shape's extent");
   }
 }
 
-// That may draw for several elements at once.
-Layer sharing(Layer layer) {
-  layer.arguments.push_back({"noise_shape", Role::sizes, {}, true});
-  layer.require = require_noise_shape;
-  return layer;
-}
-
 Layer drawing(std::string_view name, std::string_view summary, std::string (*build)(Body&),
-              Argument argument = {"rate", Role::ratio}, int spatial = 0) {
+              std::vector<Argument> arguments, int spatial = 0) {
+  arguments.push_back(flag_argument("training", false));
   return {.name = name,
           .summary = summary,
-          .arguments = {std::move(argument), flag_argument("training", false)},
+          .arguments = std::move(arguments),
           .spatial = spatial,
-          .require = spatial ? require_spatial : nullptr,
+          .require = spatial ? require_spatial : require_noise_shape,
           .build = build,
           .masks = Masks::pass,
           .draws = true};
@@ -108,20 +92,21 @@ Layer drawing(std::string_view name, std::string_view summary, std::string (*bui
 }  // namespace
 
 std::vector<Layer> random_layers() {
-  return {
-      sharing(drawing("Dropout", "In training, zeros with probability `rate`; the others grow.",
-                      in_training<drop>)),
-      sharing(drawing("AlphaDropout", "Drops elements in training, and keeps mean and variance.",
-                      in_training<alpha_dropout>)),
-      drawing("GaussianDropout", "In training, x · (1 + noise).", in_training<scale_by_noise>),
-      drawing("GaussianNoise", "In training, x + noise.", in_training<add_noise>,
-              {"stddev", Role::factor}),
-      drawing("SpatialDropout1D", "Drops channels in training.", in_training<dropped_channels>,
-              {"rate", Role::ratio}, 1),
-      drawing("SpatialDropout2D", "Drops channels in training.", in_training<dropped_channels>,
-              {"rate", Role::ratio}, 2),
-      drawing("SpatialDropout3D", "Drops channels in training.", in_training<dropped_channels>,
-              {"rate", Role::ratio}, 3)};
+  const Argument rate = {"rate", Role::ratio}, shape = {"noise_shape", Role::sizes, {}, true};
+  return {drawing("Dropout", "In training, zeros with probability `rate`; the others grow.",
+                  in_training<drop>, {rate, shape}),
+          drawing("AlphaDropout", "Drops elements in training, and keeps mean and variance.",
+                  in_training<alpha_dropout>, {rate, shape}),
+          drawing("GaussianDropout", "In training, x · (1 + noise).", in_training<scale_by_noise>,
+                  {rate}),
+          drawing("GaussianNoise", "In training, x + noise.", in_training<add_noise>,
+                  {{"stddev", Role::factor}}),
+          drawing("SpatialDropout1D", "Drops channels in training.", in_training<dropped_channels>,
+                  {rate}, 1),
+          drawing("SpatialDropout2D", "Drops channels in training.", in_training<dropped_channels>,
+                  {rate}, 2),
+          drawing("SpatialDropout3D", "Drops channels in training.", in_training<dropped_channels>,
+                  {rate}, 3)};
 }
 
 }  // namespace assay::keras

@@ -47,13 +47,8 @@ std::string reshape(Body& l) {
 
 // Channels come last in what is flattened, whatever data_format says.
 std::string flatten(Body& l) {
-  std::string x = l.x;
-  if (!channels_last(l.site) && l.rank() > 2) {
-    Integers perm(static_cast<std::size_t>(l.rank()));
-    std::iota(perm.begin(), perm.end(), 0);
-    std::rotate(perm.begin() + 1, perm.begin() + 2, perm.end());
-    x = l.transposed(x, std::move(perm));
-  }
+  const bool turned = !channels_last(l.site) && l.rank() > 2;
+  const std::string x = turned ? l.transposed(l.x, front_to_last(l.rank() - 2)) : l.x;
   return l.reshaped(x, l.rank() == 1 ? Integers{-1, 1} : Integers{0, -1});
 }
 
