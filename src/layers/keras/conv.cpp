@@ -12,13 +12,13 @@ namespace {
 Dims with_channels(const Site& site, Dim last_but_one, Dim last) {
   Dims shape;
   for (std::int64_t k : spatial(site, "kernel_size")) shape.emplace_back(k);
-  shape.push_back(std::move(last_but_one));
-  shape.push_back(std::move(last));
+  shape.push_back(last_but_one);
+  shape.push_back(last);
   return shape;
 }
 
 Weights with_bias(const Site& site, Weights weights, Dim filters) {
-  if (flag(site, "use_bias")) weights.push_back({"bias", {std::move(filters)}});
+  if (flag(site, "use_bias")) weights.push_back({"bias", {filters}});
   return weights;
 }
 

@@ -102,7 +102,7 @@ std::string weighed(Body& l, const Image& image, double lobes) {
     const Tensor weights =
         lanczos_weights(image.size[d], size[d], lobes, flag(l.site, "antialias"), l.type());
     value = l("Einsum", {value, l.b.constant(weights)},
-              {attribute("equation", before + "," + table + "->" + after)});
+              {attribute("equation", fmt::format("{},{}->{}", before, table, after))});
   }
   return value;
 }
