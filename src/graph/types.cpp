@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "graph/names.h"
+
 namespace assay {
 
 Symbol::Symbol(std::string_view name) {
@@ -93,7 +95,7 @@ std::string to_text(const Dims& dims) {
     if (dim.known()) {
       text += std::to_string(dim.value);
     } else {
-      text += dim.symbol.empty() ? "?" : dim.symbol.text();
+      text += dim.symbol.empty() ? "?" : printable(dim.symbol.text());
     }
   }
   return text + "]";
@@ -161,7 +163,7 @@ std::string standard_name(const ValueType& type) {
                              ? std::string(standard_name(type.inner->element))
                              : inner);
   }
-  return is_opaque(type) ? fmt::format("opaque({})", type.notes->opaque) : "undefined";
+  return is_opaque(type) ? fmt::format("opaque({})", printable(type.notes->opaque)) : "undefined";
 }
 
 std::string to_text(const ValueType& type) {
@@ -181,7 +183,7 @@ std::string to_text(const ValueType& type) {
     case ValueType::Kind::map:
       return fmt::format("map({},{})", short_name(type.element), inner);
   }
-  return is_opaque(type) ? fmt::format("opaque({})", type.notes->opaque) : "?";
+  return is_opaque(type) ? fmt::format("opaque({})", printable(type.notes->opaque)) : "?";
 }
 
 }  // namespace assay

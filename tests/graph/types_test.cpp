@@ -26,6 +26,11 @@ TEST(Dim, DiffersOnlyIfCertain) {
   EXPECT_FALSE(Dim().differs_from(3));
 }
 
+TEST(Dim, IsWrittenOnOneLine) {
+  EXPECT_EQ(to_text(Dims{kBatch, Dim(3), Dim()}), "[batch,3,?]");
+  EXPECT_EQ(to_text(Dims{Dim::named("a\nb")}), "[a\\x0ab]");
+}
+
 TEST(Dim, ArithmeticKeepsWhatIsKnown) {
   EXPECT_EQ((Dim(2) + 3).value, 5);
   EXPECT_EQ((Dim(7) - 3).value, 4);
