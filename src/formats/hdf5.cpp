@@ -77,7 +77,7 @@ Shape extents(hid_t space, std::string_view what) {
   if (rank > 0 && H5Sget_simple_extent_dims(space, sizes.data(), nullptr) < 0) {
     broken(fmt::format("{} has no shape", what));
   }
-  const Shape shape(sizes.begin(), sizes.end());
+  Shape shape(sizes.begin(), sizes.end());
   if (!checked_element_count(shape)) broken(fmt::format("the shape of {} is absurd", what));
   return shape;
 }

@@ -28,7 +28,7 @@ std::string text_or(Json object, std::string_view key, std::string fallback) {
 // Keras' own classes have no package; others say theirs, and what lies outside of keras.layers is
 // an operation on tensors.
 std::string full_class(Json described, std::string name) {
-  const std::string registered = text_or(described, "registered_name", "");
+  std::string registered = text_or(described, "registered_name", "");
   if (registered.find('>') != std::string::npos) return registered;
   Json module;
   if (described["module"].get(module) != simdjson::SUCCESS) return name;

@@ -15,7 +15,6 @@
 namespace assay {
 namespace {
 
-using keras::DescribedLayer;
 using keras::Json;
 
 constexpr std::size_t kMostConfig = std::size_t{1} << 26;

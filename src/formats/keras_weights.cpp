@@ -111,7 +111,7 @@ class ArchivedWeights : public WeightStore {
     std::vector<std::string> members = file_->members(path);
     std::ranges::stable_sort(members, {}, [](const std::string& name) { return order(name); });
     for (const std::string& member : members) {
-      const std::string inner = path + "/" + member;
+      const std::string inner = fmt::format("{}/{}", path, member);
       if (member == "vars") {
         gather_variables(inner, found);
       } else if (member != "seed_generator" && !file_->is_array(inner)) {
@@ -133,7 +133,8 @@ class ArchivedWeights : public WeightStore {
   void gather_variables(const std::string& path, std::vector<Tensor>& found) const {
     std::vector<std::string> names = file_->members(path);
     std::ranges::stable_sort(names, {}, place);
-    for (const std::string& name : names) found.push_back(file_->read(path + "/" + name));
+    for (const std::string& name : names)
+      found.push_back(file_->read(fmt::format("{}/{}", path, name)));
   }
 
   std::shared_ptr<const Hdf5File> file_;
@@ -229,7 +230,8 @@ class NamedWeights : public WeightStore {
     const std::string group = path_ + layer.name;
     std::vector<Tensor> found;
     if (!file_->has(group)) return found;
-    for (const std::string& name : names(group)) found.push_back(file_->read(group + "/" + name));
+    for (const std::string& name : names(group))
+      found.push_back(file_->read(fmt::format("{}/{}", group, name)));
     return layer.is_network() ? found : in_order(layer, std::move(found));
   }
 

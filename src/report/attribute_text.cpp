@@ -38,7 +38,7 @@ std::string text_of(const std::vector<T>& values) {
 }
 
 std::string text_of(const Tensor& tensor) {
-  const std::string type = fmt::format("{}{}", short_name(tensor.type()), to_text(tensor.shape()));
+  std::string type = fmt::format("{}{}", short_name(tensor.type()), to_text(tensor.shape()));
   if (!has_numbers(tensor.type()) || static_cast<std::size_t>(tensor.size()) > kMostShown)
     return type;
   return fmt::format("{} = {}", type,

@@ -151,7 +151,7 @@ std::string array_source(const Tensor& tensor) {
   }
   std::vector<std::string> elements;
   for (std::int64_t i = 0; i < tensor.size(); ++i) elements.push_back(element_source(tensor, i));
-  const std::string flat = fmt::format("np.array([{}], {})", fmt::join(elements, ", "), type);
+  std::string flat = fmt::format("np.array([{}], {})", fmt::join(elements, ", "), type);
   if (tensor.rank() == 1) return flat;
   return fmt::format("{}.reshape({})", flat, fmt::join(tensor.shape(), ", "));
 }
@@ -193,7 +193,7 @@ std::vector<std::string> wrapped(const std::string& statement) {
     if (line.size() < kColumns || breakable == 0 || i + 1 == statement.size()) continue;
     lines.push_back(line.substr(0, breakable));
     line.erase(0, breakable);
-    line = margin + line.substr(std::min(line.find_first_not_of(' '), line.size()));
+    line.replace(0, std::min(line.find_first_not_of(' '), line.size()), margin);
     breakable = 0;
   }
   lines.push_back(line);

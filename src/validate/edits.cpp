@@ -202,7 +202,7 @@ class EditMaker {
   }
 
   // As the other input along all axes but one, for what joins along that one.
-  void insert_along(std::size_t input, const Extents& has, Extents wants) {
+  void insert_along(std::size_t input, const Extents& has, const Extents& wants) {
     for (std::size_t d = 0; d < has.size(); ++d) {
       Extents mixed = wants;
       mixed[d] = has[d];

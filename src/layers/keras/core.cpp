@@ -110,7 +110,7 @@ Weights reversible_weights(const Site& site) {
 std::string reversible_embedding(Body& l) {
   if (!flag(l.site, "reverse")) return embedding(l);
   const std::string back = l.weight("reverse_embeddings");
-  const std::string y =
+  std::string y =
       l("MatMul", {l.x, back.empty() ? l.transposed(l.weight("embeddings"), {1, 0}) : back});
   if (!l.site.has("logit_soft_cap")) return y;
   const std::string cap = l.number(l.site.real("logit_soft_cap"));

@@ -46,7 +46,7 @@ Weights batch_weights(const Site& site) {
 
 // A weight with the axes of the argument, as something that broadcasts with x.
 std::string along_axes(Body& l, std::string_view name) {
-  const std::string weight = l.weight(name);
+  std::string weight = l.weight(name);
   if (weight.empty()) return weight;
   Integers shape(static_cast<std::size_t>(l.rank()), 1);
   for (std::int64_t axis : axes_of(l.site)) shape[static_cast<std::size_t>(axis)] = l.extent(axis);

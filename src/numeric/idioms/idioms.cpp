@@ -190,7 +190,7 @@ std::optional<Tensor> safe_form(const Rewrite& rewrite, const Tensor& points) {
   placed.source = "x";
   placed.target = "y";
   if (!apply_rewrite(
-          placed, "", [&](const std::string&) { return type; }, model.graph))
+          placed, "", [&](const std::string&) -> const ValueType& { return type; }, model.graph))
     return std::nullopt;
   return run_on(std::move(model), points);
 }
