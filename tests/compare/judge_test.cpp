@@ -26,7 +26,8 @@ Tensor floats(const std::vector<double>& values) {
 }
 
 // What a node makes of 3 · x, whose rounding nobody recorded.
-Judgement judge_after_product(Node decision, const std::vector<double>& x, const Tensor& found) {
+Judgement judge_after_product(const Node& decision, const std::vector<double>& x,
+                              const Tensor& found) {
   const std::vector<Value> inputs = {floats(x), floats({3, 3})};
   const auto evaluator = make_evaluator({make_node("Mul", {"X0", "X1"}, {"P"}), decision}, inputs);
   const auto judged = judge(*evaluator, inputs, {{"Y", found}}, 1);

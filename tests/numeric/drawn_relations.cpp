@@ -45,7 +45,7 @@ class Drawer {
   }
 
   std::string axes(std::vector<std::int64_t> values) {
-    const std::string name = "c" + std::to_string(initializers_.size());
+    std::string name = "c" + std::to_string(initializers_.size());
     initializers_.push_back(integers(name, std::move(values)));
     return name;
   }

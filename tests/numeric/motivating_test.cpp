@@ -14,7 +14,7 @@ Node split_columns(std::string x, std::vector<std::string> outputs) {
 }
 
 // bottom, left, top, right are the columns of concat(center - offset, center + offset).
-Model rectangle(Dims dims = {100, 2}) {
+Model rectangle(const Dims& dims = {100, 2}) {
   return model(
       {node("Sub", {"center", "offset"}, {"bottomleft"}),
        node("Add", {"center", "offset"}, {"topright"}),

@@ -90,7 +90,7 @@ TEST(ComposedCache, SharesPlansAcrossShapes) {
   const auto made = Evaluator::make(std::make_shared<const Model>(m));
   ASSERT_TRUE(made.has_value());
   const PlannedNode& layer = (*made)->plan().nodes.front();
-  const auto inputs = [](Shape shape) { return std::vector<Value>{ramp(shape, 0)}; };
+  const auto inputs = [](const Shape& shape) { return std::vector<Value>{ramp(shape, 0)}; };
   const auto key = [&](const std::vector<Value>& x) {
     return ComposedKey(layer, Reading::value, x);
   };
