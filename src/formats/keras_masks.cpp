@@ -12,12 +12,6 @@
 namespace assay::keras {
 namespace {
 
-bool is_set(const Node& node, std::string_view argument) {
-  const AttributeValue* value = node.find(argument);
-  const auto* flag = value ? std::get_if<std::int64_t>(value) : nullptr;
-  return flag && *flag != 0;
-}
-
 class MaskSpreader {
  public:
   explicit MaskSpreader(Model& model) : model_(model) {}
@@ -56,7 +50,7 @@ class MaskSpreader {
   // Elements of an Embedding that are not zero; steps of a Masking that are not all mask_value.
   void make(const Node& node) {
     const bool table = node.op != "Masking";
-    if (table && (!is_set(node, "mask_zero") || is_set(node, "reverse"))) return;
+    if (table && (!asks_for(node, "mask_zero") || asks_for(node, "reverse"))) return;
     const AttributeValue* given = node.find("mask_value");
     const auto* real = given ? std::get_if<double>(given) : nullptr;
     const std::string base = node.outputs.front() + "/mask";
@@ -107,17 +101,15 @@ class MaskSpreader {
   }
 
   static const Layer* inner_layer(const Node& node) {
-    const AttributeValue* inner = node.find("layer");
-    const auto* graph = inner ? std::get_if<std::shared_ptr<const Graph>>(inner) : nullptr;
-    return graph ? find_layer((*graph)->nodes.front().op) : nullptr;
+    const Graph* inside = layers_inside(node, "layer");
+    return inside ? find_layer(inside->nodes.front().op) : nullptr;
   }
 
   // A recurrence gives the steps back, or only what is there after the last one.
   static bool passes(const Layer& layer, const Node& node) {
     if (layer.masks != Masks::use) return layer.masks == Masks::pass || layer.masks == Masks::keep;
-    const AttributeValue* inner = node.find("layer");
-    const auto* graph = inner ? std::get_if<std::shared_ptr<const Graph>>(inner) : nullptr;
-    return is_set(graph ? (*graph)->nodes.front() : node, "return_sequences");
+    const Graph* inside = layers_inside(node, "layer");
+    return asks_for(inside ? inside->nodes.front() : node, "return_sequences");
   }
 
   // Behind the weights of the node; argument masked has a bit for each input whose mask it is.
@@ -199,7 +191,7 @@ class MaskSpreader {
 };
 
 bool makes_mask(const Node& node) {
-  return node.domain == kDomain && (node.op == "Masking" || is_set(node, "mask_zero"));
+  return node.domain == kDomain && (node.op == "Masking" || asks_for(node, "mask_zero"));
 }
 
 }  // namespace

@@ -188,10 +188,16 @@ const Layer* find_layer(std::string_view name) {
   return place == table().places.end() ? nullptr : &table().layers[place->second];
 }
 
-static bool asks_for(const Node& node, std::string_view argument) {
+bool asks_for(const Node& node, std::string_view argument) {
   const AttributeValue* value = node.find(argument);
   const auto* flag = value ? std::get_if<std::int64_t>(value) : nullptr;
   return flag && *flag != 0;
+}
+
+const Graph* layers_inside(const Node& node, std::string_view argument) {
+  const AttributeValue* value = node.find(argument);
+  const auto* graph = value ? std::get_if<std::shared_ptr<const Graph>>(value) : nullptr;
+  return graph && !(*graph)->nodes.empty() ? graph->get() : nullptr;
 }
 
 std::size_t outputs_of(const Node& node) {

@@ -17,6 +17,9 @@ const Layer* find_layer(std::string_view name);  // by its name or its alias
 // How many outputs a node of a layer has: more than one where its arguments ask for states or
 // scores.
 std::size_t outputs_of(const Node& node);
+bool asks_for(const Node& node, std::string_view argument);  // a flag that is given and set
+// The layers that an argument holds; null if there are none.
+const Graph* layers_inside(const Node& node, std::string_view argument);
 void use_layers();  // makes the catalogue find them; readers of Keras models call this
 
 // What an attribute of this role holds.

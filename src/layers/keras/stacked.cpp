@@ -97,13 +97,10 @@ std::string stacked(Body& l) {
 }
 
 std::size_t stacked_results(const Node& node) {
-  const AttributeValue* asked = node.find("return_state");
-  const auto* flag = asked ? std::get_if<std::int64_t>(asked) : nullptr;
-  const AttributeValue* value = node.find("cells");
-  const auto* cells = value ? std::get_if<std::shared_ptr<const Graph>>(value) : nullptr;
+  const Graph* cells = layers_inside(node, "cells");
   std::size_t count = 1;
-  if (!flag || *flag == 0 || !cells) return count;
-  for (const Node& cell : (*cells)->nodes) {
+  if (!asks_for(node, "return_state") || !cells) return count;
+  for (const Node& cell : cells->nodes) {
     const Layer* layer = find_layer(cell.op);
     count += layer ? static_cast<std::size_t>(layer->outputs - 1) : 0;
   }

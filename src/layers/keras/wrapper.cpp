@@ -239,12 +239,11 @@ std::string bidirectional(Body& l) {
 
 // Of both directions what one gives; merged, their first outputs are one.
 std::size_t both_results(const Node& node) {
-  const AttributeValue* layer = node.find("layer");
-  const auto* inside = layer ? std::get_if<std::shared_ptr<const Graph>>(layer) : nullptr;
-  if (!inside || (*inside)->nodes.empty()) return 1;
+  const Graph* inside = layers_inside(node, "layer");
+  if (!inside) return 1;
   const AttributeValue* merged = node.find("merge_mode");
   const auto* mode = merged ? std::get_if<std::string>(merged) : nullptr;
-  return 2 * outputs_of((*inside)->nodes.front()) - (mode && *mode == "none" ? 0 : 1);
+  return 2 * outputs_of(inside->nodes.front()) - (mode && *mode == "none" ? 0 : 1);
 }
 
 }  // namespace
