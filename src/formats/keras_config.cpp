@@ -192,10 +192,10 @@ void read_argument(const keras::Layer& layer, std::string_view key, Element valu
       node.metadata.emplace_back(fmt::format("keras.{}", key), simdjson::minify(value));
     // Python's None is what a later Keras writes for an argument that it does not use.
     if (is_silent(key) || value.is_null()) return;
-    node.attributes.push_back({std::string(key), simdjson::minify(value), {}, {}});
+    node.attributes.push_back({std::string(key), simdjson::minify(value)});
   } else if (!value.is_null()) {
     const AttributeKind kind = keras::kind_of(argument->role);
-    node.attributes.push_back({std::string(key), read_value(key, kind, value), {}, {}});
+    node.attributes.push_back({std::string(key), read_value(key, kind, value)});
   } else if (argument->name.ends_with("activation")) {
     node.attributes.push_back(attribute(std::string(key), "linear"));
   } else if (argument->role == Role::choice && argument->fallback && key != "data_format") {

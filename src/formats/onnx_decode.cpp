@@ -164,11 +164,18 @@ std::shared_ptr<const Graph> OnnxDecoder::subgraph(const std::string& attribute,
   return result;
 }
 
+static std::shared_ptr<const AttributeNotes> notes_of(const AttributeProto& proto, int kind) {
+  AttributeNotes notes{to_utf8(proto.doc_string()), {}};
+  if (kind == AttributeProto::TENSOR) notes.tensor_name = to_utf8(proto.t().name());
+  if (notes.doc.empty() && notes.tensor_name.empty()) return nullptr;
+  return std::make_shared<const AttributeNotes>(std::move(notes));
+}
+
 Attribute OnnxDecoder::attribute(AttributeProto& proto) {
   Attribute result;
   result.name = name(proto.mutable_name(), "attribute name");
-  result.doc = to_utf8(proto.doc_string());
   const int kind = kind_of(proto);
+  result.notes = notes_of(proto, kind);
   const std::string shown = "attribute " + in_quotes(result.name);
   if (proto.has_ref_attr_name() && !proto.ref_attr_name().empty()) {
     if (used_fields(proto) > 0) fail(shown + " has a value and refers to another");
@@ -180,7 +187,6 @@ Attribute OnnxDecoder::attribute(AttributeProto& proto) {
   if (!has_value(proto, kind) && (used == 1 || !may_be_left_out(kind))) {
     fail(shown + " has no value of the type that it names");
   }
-  if (kind == AttributeProto::TENSOR) result.tensor_name = to_utf8(proto.t().name());
   if (kind == AttributeProto::GRAPH) {
     result.value = subgraph(result.name, *proto.mutable_g());
   } else if (kind == AttributeProto::GRAPHS) {
@@ -206,7 +212,8 @@ AttributeValue OnnxDecoder::attribute_value(AttributeProto& proto, int kind) {
     case AttributeProto::TYPE_PROTO:
       return to_value_type(proto.tp());
     case AttributeProto::SPARSE_TENSOR:
-      return take_sparse_tensor(*proto.mutable_sparse_tensor(), files_);
+      return std::make_shared<const SparseTensor>(
+          take_sparse_tensor(*proto.mutable_sparse_tensor(), files_));
     default:
       return attribute_list(proto, kind);
   }

@@ -80,9 +80,9 @@ struct AttributeWriter {
     proto.set_type(AttributeProto::TYPE_PROTO);
     put_type(value, *proto.mutable_tp());
   }
-  void operator()(const SparseTensor& value) const {
+  void operator()(const std::shared_ptr<const SparseTensor>& value) const {
     proto.set_type(AttributeProto::SPARSE_TENSOR);
-    put_sparse_tensor(value, *proto.mutable_sparse_tensor());
+    put_sparse_tensor(*value, *proto.mutable_sparse_tensor());
   }
   void operator()(const std::vector<std::int64_t>& values) const {
     proto.set_type(AttributeProto::INTS);
@@ -122,7 +122,7 @@ struct AttributeWriter {
 
 void Encoder::attribute(const Attribute& attribute, AttributeProto& proto) {
   proto.set_name(attribute.name);
-  ASSAY_PUT(proto, doc_string, attribute.doc);
+  if (attribute.notes) ASSAY_PUT(proto, doc_string, attribute.notes->doc);
   std::visit(AttributeWriter{proto}, attribute.value);
   if (const auto* one = std::get_if<std::shared_ptr<const Graph>>(&attribute.value)) {
     ASSAY_CHECK(*one != nullptr);
@@ -131,7 +131,9 @@ void Encoder::attribute(const Attribute& attribute, AttributeProto& proto) {
   if (const auto* many = std::get_if<std::vector<std::shared_ptr<const Graph>>>(&attribute.value)) {
     for (const auto& inner : *many) graph(*inner, *proto.add_graphs());
   }
-  if (proto.has_t()) ASSAY_PUT(*proto.mutable_t(), name, attribute.tensor_name);
+  if (proto.has_t() && attribute.notes) {
+    ASSAY_PUT(*proto.mutable_t(), name, attribute.notes->tensor_name);
+  }
 }
 
 void Encoder::node(const Node& node, onnx::NodeProto& proto) {

@@ -285,7 +285,7 @@ AttributeValue parse_sparse(TextCursor& cursor) {
   cursor.expect(",");
   sparse.values = parse_typed_tensor(cursor);
   cursor.expect(")");
-  return sparse;
+  return std::make_shared<const SparseTensor>(std::move(sparse));
 }
 
 }  // namespace

@@ -29,18 +29,24 @@ struct SparseTensor {
   Shape shape;
 };
 
+// What is rare and large stands elsewhere: a graph of 10^5 nodes has several times as many values.
 using AttributeValue =
     std::variant<std::int64_t, double, std::string, Tensor, std::shared_ptr<const Graph>, ValueType,
-                 SparseTensor, std::vector<std::int64_t>, std::vector<double>,
-                 std::vector<std::string>, std::vector<Tensor>,
+                 std::shared_ptr<const SparseTensor>, std::vector<std::int64_t>,
+                 std::vector<double>, std::vector<std::string>, std::vector<Tensor>,
                  std::vector<std::shared_ptr<const Graph>>, std::vector<ValueType>,
                  AttributeReference, std::vector<SparseTensor>>;
+
+// What a file says about an attribute beyond what it means.
+struct AttributeNotes {
+  std::string doc;
+  std::string tensor_name;  // of a tensor value
+};
 
 struct Attribute {
   std::string name;
   AttributeValue value;
-  std::string doc{};
-  std::string tensor_name{};  // that a tensor value has in the file; it means nothing
+  std::shared_ptr<const AttributeNotes> notes{};  // null: none
 };
 
 // An attribute from a plain C++ value: attribute("axis", -1), attribute("mode", "linear").

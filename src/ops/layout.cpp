@@ -25,7 +25,8 @@ bool require_output_type(Check& c, std::string_view constraint, ElementType type
 
 const SparseTensor* sparse_value(const Site& site) {
   const AttributeValue* value = site.node().find("sparse_value");
-  return value ? std::get_if<SparseTensor>(value) : nullptr;
+  const auto* sparse = value ? std::get_if<std::shared_ptr<const SparseTensor>>(value) : nullptr;
+  return sparse ? sparse->get() : nullptr;
 }
 
 // Where the elements of a sparse tensor stand: their indices are one number each or one an axis.

@@ -23,6 +23,7 @@ std::string text_of(const Tensor& tensor);
 std::string text_of(const SparseTensor& value) {
   return fmt::format("sparse {}{}", short_name(value.values.type()), to_text(value.shape));
 }
+std::string text_of(const std::shared_ptr<const SparseTensor>& value) { return text_of(*value); }
 std::string text_of(const std::shared_ptr<const Graph>& value) {
   return fmt::format("graph of {} nodes", value->nodes.size());
 }

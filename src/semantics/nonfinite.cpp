@@ -73,8 +73,8 @@ NonFiniteCount count_attributes(const Node& node) {
       std::for_each(many->begin(), many->end(), note);
     }
     if (const auto* tensor = std::get_if<Tensor>(&attribute.value)) add(total, count_in(*tensor));
-    if (const auto* sparse = std::get_if<SparseTensor>(&attribute.value)) {
-      add(total, count_in(sparse->values));
+    if (const auto* sparse = std::get_if<std::shared_ptr<const SparseTensor>>(&attribute.value)) {
+      add(total, count_in((*sparse)->values));
     }
   }
   return total;

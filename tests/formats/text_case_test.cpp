@@ -190,9 +190,10 @@ TEST(CaseAttributes, AreOfEveryKind) {
   EXPECT_TRUE(std::get<std::vector<std::int64_t>>(attribute_of("[]")).empty());
   EXPECT_TRUE(std::get<std::vector<double>>(attribute_of("floats[]")).empty());
   EXPECT_TRUE(std::get<std::vector<std::string>>(attribute_of("strings[]")).empty());
-  const auto sparse = std::get<SparseTensor>(attribute_of("sparse([3,3], i64[1]={4}, f32[1]={2})"));
-  EXPECT_EQ(sparse.shape, Shape({3, 3}));
-  EXPECT_EQ(sparse.indices.integer(0), 4);
+  const auto sparse = std::get<std::shared_ptr<const SparseTensor>>(
+      attribute_of("sparse([3,3], i64[1]={4}, f32[1]={2})"));
+  EXPECT_EQ(sparse->shape, Shape({3, 3}));
+  EXPECT_EQ(sparse->indices.integer(0), 4);
   EXPECT_TRUE(has(failure("case c\nnode Op a=[1,'b']"), "of one type"));
   EXPECT_TRUE(has(failure("case c\nnode Op a=what"), "'what' is no element type"));
   EXPECT_TRUE(has(failure("case c\nnode Op a"), "'=' is expected, there is nothing more"));

@@ -215,7 +215,7 @@ TEST(InferTypes, LooksIntoFunctions) {
   twice.outputs = {"b"};
   twice.attributes = {"axis"};
   Node concat = node("Concat", {"a", "a"}, {"b"});
-  concat.attributes.push_back({"axis", AttributeReference{"axis", 2}, {}, {}});
+  concat.attributes.push_back({"axis", AttributeReference{"axis", 2}});
   twice.nodes = {concat};
   twice.opsets = {{"", 21}};
   m.functions = {twice};
