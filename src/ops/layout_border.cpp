@@ -216,7 +216,7 @@ void evaluate_pad(Call& call) {
   }
   // Lists of places are as long as the output: whether there is room for it comes first.
   constexpr std::int64_t kMany = std::int64_t{1} << 22;
-  if (element_count(y) > kMany) Tensor::uninitialized(call.output_type(0), y);
+  if (element_count(y) > kMany) Tensor::require_room(call.output_type(0), y);
   const std::vector<AxisPad> pads = *axis_pads(call.site, x.size());
   const Border border = border_of(call.site);
   std::vector<std::vector<Run>> runs;

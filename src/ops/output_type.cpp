@@ -24,7 +24,7 @@ bool require_named_type(Check& c, std::string_view constraint, ElementType type)
 }
 
 void require_room(const Call& call) {
-  Tensor::uninitialized(call.output_type(0), call.output_shape(0));
+  Tensor::require_room(call.output_type(0), call.output_shape(0));
 }
 
 }  // namespace assay

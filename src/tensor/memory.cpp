@@ -60,6 +60,20 @@ void give_back_memory(void* memory, std::size_t size) noexcept {
 
 void uncount(std::size_t bytes) { live_bytes.fetch_sub(bytes, std::memory_order_relaxed); }
 
+// Memory for so many bytes, which count, and some more.
+void* take_counted(std::size_t bytes, std::size_t more, Fill fill) {
+  if (bytes > kMostBytes) {
+    throw MemoryLimitError(
+        fmt::format("a tensor asked for {} bytes, which no memory holds", bytes));
+  }
+  count(bytes);
+  void* memory = take_memory(bytes + more, fill);
+  if (memory) return memory;
+  uncount(bytes);
+  throw MemoryLimitError(
+      fmt::format("a tensor asked for {} bytes, which the system refused", bytes));
+}
+
 // Hands std::allocate_shared room for its control block with the elements behind it, so that a
 // tensor costs one allocation. `data` is where the elements' address goes; the copy that the
 // control block keeps never reads it.
@@ -80,18 +94,7 @@ struct BlockAllocator {
   T* allocate(std::size_t objects) {
     static_assert(alignof(T) <= alignof(std::max_align_t));
     const std::size_t front = objects * sizeof(T);
-    const std::size_t total = front + kTensorAlignment - 1 + bytes;
-    if (bytes > kMostBytes) {
-      throw MemoryLimitError(
-          fmt::format("a tensor asked for {} bytes, which no memory holds", bytes));
-    }
-    count(bytes);
-    void* base = take_memory(total, fill);
-    if (base == nullptr) {
-      uncount(bytes);
-      throw MemoryLimitError(
-          fmt::format("a tensor asked for {} bytes, which the system refused", bytes));
-    }
+    void* base = take_counted(bytes, front + kTensorAlignment - 1, fill);
     const auto behind = reinterpret_cast<std::uintptr_t>(base) + front;
     *data = static_cast<char*>(base) + front +
             (kTensorAlignment - behind % kTensorAlignment) % kTensorAlignment;
@@ -138,6 +141,11 @@ Block allocate_strings(std::size_t count) {
   block.owner = std::allocate_shared<Strings>(
       BlockAllocator<Strings>(bytes, Fill::none, &block.data), block.data, count);
   return block;
+}
+
+void require_memory(std::size_t bytes) {
+  give_back_memory(take_counted(bytes, 0, Fill::none), bytes);
+  uncount(bytes);
 }
 
 void set_memory_limit(std::size_t bytes) { limit_bytes.store(bytes, std::memory_order_relaxed); }

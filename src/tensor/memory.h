@@ -21,5 +21,7 @@ enum class Fill : std::uint8_t { none, zeros };
 // limit. What strings hold outside their own object is not counted.
 Block allocate_block(std::size_t bytes, Fill fill);
 Block allocate_strings(std::size_t count);
+// Throws as allocate_block does; nothing stays allocated, and no large page is touched.
+void require_memory(std::size_t bytes);
 
 }  // namespace assay

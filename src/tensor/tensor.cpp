@@ -22,14 +22,18 @@ std::int64_t count_or_throw(const Shape& shape) {
   return *count;
 }
 
-Block allocate(ElementType type, const Shape& shape, std::int64_t count, Fill fill) {
-  if (type == ElementType::string) return allocate_strings(static_cast<std::size_t>(count));
+std::size_t bytes_or_throw(ElementType type, const Shape& shape, std::int64_t count) {
   std::size_t bytes = 0;
   if (__builtin_mul_overflow(static_cast<std::size_t>(count), storage_size(type), &bytes)) {
     throw MemoryLimitError(
         fmt::format("a tensor of shape {} has too many bytes for any memory", to_text(shape)));
   }
-  return allocate_block(bytes, fill);
+  return bytes;
+}
+
+Block allocate(ElementType type, const Shape& shape, std::int64_t count, Fill fill) {
+  if (type == ElementType::string) return allocate_strings(static_cast<std::size_t>(count));
+  return allocate_block(bytes_or_throw(type, shape, count), fill);
 }
 
 // Equal bits, or both NaN.
@@ -70,6 +74,10 @@ Tensor Tensor::uninitialized(ElementType type, Shape shape) {
   tensor.owner_ = std::move(block.owner);
   tensor.data_ = block.data;
   return tensor;
+}
+
+void Tensor::require_room(ElementType type, const Shape& shape) {
+  require_memory(bytes_or_throw(type, shape, count_or_throw(shape)));
 }
 
 Tensor::Tensor(ElementType type, Shape shape, std::shared_ptr<const void> owner, const void* data)

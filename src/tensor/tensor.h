@@ -28,6 +28,8 @@ class Tensor {
   Tensor() = default;                     // no tensor: type undefined
   Tensor(ElementType type, Shape shape);  // zeros (f8e8m0: its smallest value), empty strings
   static Tensor uninitialized(ElementType type, Shape shape);  // for a kernel that writes it all
+  // Throws MemoryLimitError where a tensor of this shape would.
+  static void require_room(ElementType type, const Shape& shape);
   // Memory kept alive by `owner` (a parsed file), in this tensor's own storage layout and aligned
   // for it; bytes of a boolean must be 0 or 1. Such memory is not counted.
   Tensor(ElementType type, Shape shape, std::shared_ptr<const void> owner, const void* data);
