@@ -83,11 +83,22 @@ void parse(std::string_view bytes, TensorflowForm form, pb::Message& message) {
   form == TensorflowForm::text ? parse_text(bytes, message) : parse_binary(bytes, message);
 }
 
+std::size_t count_nodes(std::string_view bytes) {
+  std::size_t count = 0;
+  WireReader reader(bytes);
+  while (const auto field = reader.next()) {
+    const bool is_node = field->number == wire::GraphDef::kNodeFieldNumber;
+    count += is_node && field->type == WireType::bytes ? 1 : 0;
+  }
+  return count;
+}
+
 // Node by node: the messages of all nodes together take several times the memory of the file.
 tensorflow::GraphDef decode_nodes(std::string_view bytes) {
   check_size(bytes);
   scan_message(bytes, *wire::GraphDef::descriptor(), kMostDecoded);
   tensorflow::GraphDef graph;
+  graph.nodes.reserve(count_nodes(bytes));
   wire::NodeDef node;
   wire::FunctionDefLibrary library;
   WireReader reader(bytes);

@@ -49,10 +49,17 @@ std::string to_utf8(std::string_view text) {
   return result;
 }
 
+static bool is_plain(std::string_view name) {
+  return name.size() < kLongestShown &&
+         std::all_of(name.begin(), name.end(), [](char c) { return c >= 0x20 && c < 0x7F; });
+}
+
+std::string printable(std::string&& name) {
+  return is_plain(name) ? std::move(name) : printable(std::string_view(name));
+}
+
 std::string printable(std::string_view name) {
-  const bool plain =
-      std::all_of(name.begin(), name.end(), [](char c) { return c >= 0x20 && c < 0x7F; });
-  if (plain && name.size() < kLongestShown) return std::string(name);
+  if (is_plain(name)) return std::string(name);
   std::string result;
   while (!name.empty() && result.size() < kLongestShown) {
     const std::size_t length = character_length(name);

@@ -11,6 +11,7 @@ bool is_utf8(std::string_view text);
 std::string to_utf8(std::string_view text);
 // The name with control characters and broken UTF-8 as \xNN, and cut where it is very long.
 std::string printable(std::string_view name);
+std::string printable(std::string&& name);     // which it is already, mostly
 std::string in_quotes(std::string_view name);  // the same between ' and '
 // A text that may hold parts of a file, with control characters as \xNN: one line, whole.
 std::string one_line(std::string text);

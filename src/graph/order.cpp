@@ -8,6 +8,7 @@
 
 #include "graph/calls.h"
 #include "graph/dependencies.h"
+#include "graph/name_index.h"
 #include "graph/names.h"
 
 namespace assay {
@@ -25,15 +26,15 @@ struct Body {
 
 // Who defined a name that is visible: a node, or a place at the head of the graph.
 struct Definition {
-  std::size_t depth;
-  std::string_view by;
+  std::size_t depth = 0;  // 0: it is not
+  std::string_view by{};
 };
 
 struct Frame {
   const Body* body;
-  std::size_t position = 0;  // of the node that is being checked
-  std::vector<std::pair<std::string_view, std::optional<Definition>>> undo;
-  std::optional<Dependencies> dependencies;  // made at the first name that is not defined
+  std::size_t position = 0;                      // of the node that is being checked
+  std::vector<std::pair<int, Definition>> undo;  // what names were before, in a graph inside
+  std::optional<Dependencies> dependencies;      // made at the first name that is not defined
   std::set<std::size_t> reported_cycles;
 };
 
@@ -55,13 +56,15 @@ class StructureChecker {
   void check_use(const std::string& name);
   void report_late(Frame& frame, const std::string& name, std::size_t producer);
   void define(std::string_view name, std::string_view by);
+  const Definition* find(std::string_view name) const;  // null: it is not visible
   bool defined_here(std::string_view name) const;
   std::string path_of(const Frame& frame, std::size_t position) const;
   std::string here() const { return path_of(frames_.back(), frames_.back().position); }
 
   std::vector<StructureFinding> findings_;
   std::vector<Frame> frames_;
-  std::unordered_map<std::string_view, Definition> visible_;
+  NameIndex names_;
+  std::vector<Definition> definitions_;  // by the number of the name
   const std::map<std::string, std::int64_t>* opsets_ = nullptr;
   std::set<std::string> missing_domains_;  // each is reported once
 };
@@ -84,21 +87,32 @@ std::string StructureChecker::path_of(const Frame& frame, std::size_t position) 
   return frame.body->path.empty() ? name : frame.body->path + "/" + name;
 }
 
+const Definition* StructureChecker::find(std::string_view name) const {
+  const int number = names_.find(name);
+  if (number < 0) return nullptr;
+  const Definition& definition = definitions_[static_cast<std::size_t>(number)];
+  return definition.depth == 0 ? nullptr : &definition;
+}
+
 bool StructureChecker::defined_here(std::string_view name) const {
-  const auto found = visible_.find(name);
-  return found != visible_.end() && found->second.depth == frames_.size();
+  const Definition* found = find(name);
+  return found && found->depth == frames_.size();
 }
 
 void StructureChecker::define(std::string_view name, std::string_view by) {
-  const auto [place, fresh] = visible_.try_emplace(name);
-  frames_.back().undo.emplace_back(name, fresh ? std::nullopt : std::optional(place->second));
-  place->second = {frames_.size(), by};
+  const auto [number, fresh] = names_.add(name);
+  if (fresh) definitions_.emplace_back();
+  Definition& definition = definitions_[static_cast<std::size_t>(number)];
+  if (frames_.size() > 1) frames_.back().undo.emplace_back(number, definition);
+  definition = {frames_.size(), by};
 }
 
 void StructureChecker::check_top(const Body& body,
                                  const std::map<std::string, std::int64_t>& opsets) {
   opsets_ = &opsets;
   missing_domains_.clear();
+  names_.clear();
+  definitions_.clear();
   check(body);
 }
 
@@ -110,18 +124,9 @@ void StructureChecker::check(const Body& body) {
     check_node(body.nodes[i]);
   }
   check_outputs(body);
-  if (frames_.size() == 1) {
-    visible_.clear();
-    frames_.pop_back();
-    return;
-  }
   auto& undo = frames_.back().undo;
   for (auto change = undo.rbegin(); change != undo.rend(); ++change) {
-    if (change->second) {
-      visible_[change->first] = *change->second;
-    } else {
-      visible_.erase(change->first);
-    }
+    definitions_[static_cast<std::size_t>(change->first)] = change->second;
   }
   frames_.pop_back();
 }
@@ -151,13 +156,13 @@ void StructureChecker::check_node(const Node& node) {
   check_subgraphs(node);
   for (const std::string& name : node.outputs) {
     if (name.empty()) continue;
-    const auto found = visible_.find(name);
-    if (found == visible_.end()) {
+    const Definition* found = find(name);
+    if (!found) {
       define(name, "node");
-    } else if (found->second.depth == frames_.size()) {
+    } else if (found->depth == frames_.size()) {
       add(here(), "Graph.duplicate",
           fmt::format("output {} is already the name of an earlier {}", in_quotes(name),
-                      found->second.by == "node" ? "output" : found->second.by));
+                      found->by == "node" ? "output" : found->by));
     } else {
       add(here(), "Graph.shadow",
           fmt::format("output {} hides a name of an outer graph", in_quotes(name)));
@@ -168,9 +173,9 @@ void StructureChecker::check_node(const Node& node) {
 
 void StructureChecker::check_attributes(const Node& node) {
   if (node.attributes.size() < 2) return;
-  std::unordered_set<std::string_view> seen;
+  NameIndex seen;
   for (const Attribute& attribute : node.attributes) {
-    if (!seen.insert(attribute.name).second) {
+    if (!seen.add(attribute.name).second) {
       add(here(), "Graph.attribute",
           fmt::format("attribute {} is given twice", in_quotes(attribute.name)));
     }
@@ -203,14 +208,14 @@ void StructureChecker::check_outputs(const Body& body) {
     } else if (!defined_here(name)) {
       add(body.path, "Graph.output",
           fmt::format("output {} {}", in_quotes(name),
-                      visible_.contains(name) ? "is a value of an outer graph; it must be made here"
-                                              : "is made by no node"));
+                      find(name) ? "is a value of an outer graph; it must be made here"
+                                 : "is made by no node"));
     }
   }
 }
 
 void StructureChecker::check_use(const std::string& name) {
-  if (name.empty() || visible_.contains(name)) return;
+  if (name.empty() || find(name)) return;
   for (auto frame = frames_.rbegin(); frame != frames_.rend(); ++frame) {
     if (!frame->dependencies) frame->dependencies.emplace(frame->body->nodes);
     if (const auto producer = frame->dependencies->producer(name)) {

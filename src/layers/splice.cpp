@@ -11,6 +11,7 @@ namespace {
 using Renaming = std::unordered_map<std::string, std::string>;
 
 void mark_origin(const Replaced& replaced, Node& node) {
+  node.metadata.reserve(2);
   node.metadata.emplace_back(kOriginNode, replaced.name);
   node.metadata.emplace_back(kOriginOp, replaced.op);
 }

@@ -159,13 +159,18 @@ Abstract join(const Abstract& a, const Abstract& b, TensorMode mode) {
 }
 
 KnownNames::KnownNames(std::shared_ptr<const ModelTypes> types) : types_(std::move(types)) {
+  names_.reserve(types_->values.size());
   by_name_.reserve(types_->values.size());
-  for (const NamedValueType& value : types_->values) by_name_[value.name] = &value.known;
+  for (const NamedValueType& value : types_->values) {
+    const auto [number, fresh] = names_.add(value.name);
+    if (fresh) by_name_.emplace_back();
+    by_name_[static_cast<std::size_t>(number)] = &value.known;
+  }
 }
 
 const Known* KnownNames::find(std::string_view name) const {
-  const auto found = by_name_.find(name);
-  return found == by_name_.end() ? nullptr : found->second;
+  const int number = names_.find(name);
+  return number < 0 ? nullptr : by_name_[static_cast<std::size_t>(number)];
 }
 
 Analysis::Analysis(const Model& model, AnalysisOptions options)

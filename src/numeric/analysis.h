@@ -7,10 +7,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "graph/graph.h"
+#include "graph/name_index.h"
 #include "numeric/transfer.h"
 #include "semantics/infer_types.h"
 
@@ -53,7 +53,8 @@ class KnownNames {
 
  private:
   std::shared_ptr<const ModelTypes> types_;
-  std::unordered_map<std::string_view, const Known*> by_name_;
+  NameIndex names_;                    // several values may have one, of loops that are told twice
+  std::vector<const Known*> by_name_;  // by the name's number
 };
 
 class Analysis {

@@ -144,6 +144,12 @@ void fill_defaults(Node& node, const Schema& schema) {
   }
 }
 
+bool is_complete(const Node& node, const Schema& schema) {
+  return std::all_of(
+      schema.attributes.begin(), schema.attributes.end(),
+      [&](const AttributeFormal& formal) { return !formal.has_default || node.find(formal.name); });
+}
+
 Node complete(const Node& node, const Schema& schema) {
   Node result = node;
   fill_defaults(result, schema);

@@ -1,15 +1,13 @@
 #include "semantics/plan.h"
 
 #include <algorithm>
-#include <cstring>
-#include <forward_list>
 #include <set>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "graph/name_index.h"
 #include "graph/names.h"
 #include "graph/order.h"
 #include "ops/defaults.h"
@@ -23,60 +21,10 @@ namespace {
 // Functions that call functions a few times each unfold to any number of nodes.
 constexpr std::size_t kMostUnfolded = 200'000;
 
-// The slots of names, which others own unless it is told to. Most graphs have few, and comparing
-// these takes less time than hashing.
-class NameTable {
- public:
-  explicit NameTable(bool owning = false) : owning_(owning) {}
-  void reserve(std::size_t count) { names_.reserve(count); }
-
-  // The name's slot; `slot`, which it is then given, if it has none.
-  int find_or_add(std::string_view name, int slot) {
-    if (const int known = find(name); known >= 0) return known;
-    if (owning_) name = owned_.emplace_front(name);
-    if (names_.size() == kMostCompared) {
-      for (const Named& one : names_) hashed_.emplace(one.name, one.slot);
-    }
-    if (names_.size() >= kMostCompared) hashed_.emplace(name, slot);
-    names_.push_back({start_of(name), name, slot});
-    return slot;
-  }
-
-  int find(std::string_view name) const {  // -1: none
-    if (!hashed_.empty()) {
-      const auto place = hashed_.find(name);
-      return place == hashed_.end() ? -1 : place->second;
-    }
-    const std::uint64_t start = start_of(name);
-    for (const Named& one : names_) {
-      if (one.start == start && one.name == name) return one.slot;
-    }
-    return -1;
-  }
-
- private:
-  struct Named {
-    std::uint64_t start;  // of the name: what differs mostly differs here
-    std::string_view name;
-    int slot;
-  };
-  static std::uint64_t start_of(std::string_view name) {
-    std::uint64_t start = 0;
-    std::memcpy(&start, name.data(), std::min(name.size(), sizeof start));
-    return start;
-  }
-
-  static constexpr std::size_t kMostCompared = 32;
-  std::vector<Named> names_;
-  std::unordered_map<std::string_view, int> hashed_;  // all of them, once there are many
-  bool owning_;
-  std::forward_list<std::string> owned_;
-};
-
 // Names of one scope and of the scopes around it.
 struct Scope {
   const Scope* outer = nullptr;
-  NameTable slots{};
+  NameIndex slots{};  // of which the number is the slot
 
   SlotRef find(std::string_view name) const {
     int depth = 0;
@@ -89,9 +37,8 @@ struct Scope {
 
 // `name` must outlive the scope.
 int define(Plan& plan, Scope& scope, const std::string& name) {
-  const int next = static_cast<int>(plan.names.size());
-  const int slot = scope.slots.find_or_add(name, next);
-  if (slot == next) plan.names.push_back(name);
+  const auto [slot, fresh] = scope.slots.add(name);
+  if (fresh) plan.names.push_back(name);
   return slot;
 }
 
@@ -101,14 +48,17 @@ class Planner {
   explicit Planner(const Imports& imports, Graph* own = nullptr) : imports_(imports), own_(own) {}
 
   std::unique_ptr<Plan> plan(const Graph& graph, const Scope* outer);
-  // `result` has its node.
+  PlannedNode begin(const Node& node) const;
+  PlannedNode begin_own(Node& node) const;
+  // The rest of what `result` has.
   void plan_node(std::size_t position, Plan& plan, Scope& scope, PlannedNode& result);
 
  private:
   void define_constants(const Graph& graph, Plan& plan, Scope& scope) const;
   void declare(const Graph& graph, Plan& plan, const Scope& scope) const;
   SlotRef use(Plan& plan, Scope& scope, const std::string& name) const;
-  void look_up(PlannedNode& node) const;
+  Lookup look_up(const Node& node) const;
+  const Function* function_of(const Node& node) const;
   void plan_subgraphs(PlannedNode& node, const Scope& scope);
   std::shared_ptr<const Plan> plan_function(const Function& function, const Node& call);
 
@@ -191,15 +141,13 @@ std::unique_ptr<Plan> Planner::plan(const Graph& graph, const Scope* outer) {
   for (const NamedType& input : graph.inputs) {
     plan->inputs.push_back(input.name.empty() ? -1 : define(*plan, scope, input.name));
   }
-  plan->nodes.reserve(graph.nodes.size());
-  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
-    PlannedNode& node = plan->nodes.emplace_back();
-    if (&graph == own_) {
-      node.node = std::move(own_->nodes[i]);
-    } else {
-      node.node = graph.nodes[i];
-    }
-    plan_node(i, *plan, scope, node);
+  const bool taken = &graph == own_;
+  if (taken) plan->taken = std::move(own_->nodes);
+  const std::size_t count = taken ? plan->taken.size() : graph.nodes.size();
+  plan->nodes.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    plan->nodes.push_back(taken ? begin_own(plan->taken[i]) : begin(graph.nodes[i]));
+    plan_node(i, *plan, scope, plan->nodes.back());
   }
   for (const NamedType& output : graph.outputs) {
     plan->outputs.push_back(use(*plan, scope, output.name));
@@ -243,8 +191,33 @@ SlotRef Planner::use(Plan& plan, Scope& scope, const std::string& name) const {
   throw EvaluationError("Graph.undefined", fmt::format("{} is not defined", in_quotes(name)));
 }
 
-// The names in scope are those in the lists of the planned node, which stay where they are when it
-// is moved.
+Lookup Planner::look_up(const Node& node) const {
+  if (function_of(node)) return {};
+  std::int64_t version = node.version;
+  if (version == 0) {
+    const auto opset = imports_.opsets->find(node.domain);
+    if (opset != imports_.opsets->end()) version = opset->second;
+  }
+  return find_operator(node.domain, node.op, version);
+}
+
+const Function* Planner::function_of(const Node& node) const {
+  return imports_.model ? imports_.model->find_function(node.domain, node.op, node.overload)
+                        : nullptr;
+}
+
+PlannedNode Planner::begin(const Node& node) const {
+  const Lookup found = look_up(node);
+  if (!found.schema || is_complete(node, *found.schema)) return {node, found};
+  return {std::make_unique<const Node>(complete(node, *found.schema)), found};
+}
+
+PlannedNode Planner::begin_own(Node& node) const {
+  const Lookup found = look_up(node);
+  if (found.schema) fill_defaults(node, *found.schema);
+  return {node, found};
+}
+
 void Planner::plan_node(std::size_t position, Plan& plan, Scope& scope, PlannedNode& result) {
   if (in_function_ && ++unfolded_ > kMostUnfolded) {
     throw EvaluationError("Graph.size",
@@ -254,28 +227,16 @@ void Planner::plan_node(std::size_t position, Plan& plan, Scope& scope, PlannedN
   result.id = node_count_++;
   result.position = position;
   result.label = printable(display_name(own, position));
-  const Function* function =
-      imports_.model ? imports_.model->find_function(own.domain, own.op, own.overload) : nullptr;
-  if (!function) look_up(result);
   result.inputs.reserve(own.inputs.size());
   for (const std::string& input : own.inputs) result.inputs.push_back(use(plan, scope, input));
   plan_subgraphs(result, scope);
-  if (function) result.function = plan_function(*function, own);
+  if (const Function* function = function_of(own)) {
+    result.function = plan_function(*function, own);
+  }
   result.outputs.reserve(own.outputs.size());
   for (const std::string& output : own.outputs) {
     result.outputs.push_back(output.empty() ? -1 : define(plan, scope, output));
   }
-}
-
-void Planner::look_up(PlannedNode& planned) const {
-  Node& node = planned.node;
-  std::int64_t version = node.version;
-  if (version == 0) {
-    const auto opset = imports_.opsets->find(node.domain);
-    if (opset != imports_.opsets->end()) version = opset->second;
-  }
-  planned.found = find_operator(node.domain, node.op, version);
-  if (planned.found.schema) fill_defaults(node, *planned.found.schema);
 }
 
 void Planner::plan_subgraphs(PlannedNode& node, const Scope& scope) {
@@ -289,13 +250,15 @@ std::shared_ptr<const Plan> Planner::plan_function(const Function& function, con
   if (const auto known = shared_.find(&function); shareable && known != shared_.end()) {
     return known->second;
   }
-  const Graph body = bind_function(function, call);
+  Graph body = bind_function(function, call);
   const Imports outer = imports_;
   std::map<std::string, std::int64_t> opsets = *outer.opsets;
   for (const auto& [domain, version] : function.opsets) opsets[domain] = version;
   imports_.opsets = &opsets;
   const bool nested = std::exchange(in_function_, true);
+  Graph* const own = std::exchange(own_, &body);
   std::shared_ptr<const Plan> result = plan(body, nullptr);
+  own_ = own;
   in_function_ = nested;
   imports_ = outer;
   if (shareable) shared_.emplace(&function, result);
@@ -335,7 +298,7 @@ std::unique_ptr<Plan> plan_taking(Graph& graph, const Imports& imports) {
 
 struct GrowingPlan::Parts {
   Planner planner;
-  Scope scope{nullptr, NameTable(true)};
+  Scope scope{nullptr, NameIndex(NameIndex::Names::copied)};
 };
 
 GrowingPlan::GrowingPlan(const Imports& imports)
@@ -349,8 +312,7 @@ int GrowingPlan::define(const std::string& name) {
 }
 
 PlannedNode GrowingPlan::add(const Node& node) {
-  PlannedNode planned;
-  planned.node = node;
+  PlannedNode planned = parts_->planner.begin(node);
   parts_->planner.plan_node(count_++, plan_, parts_->scope, planned);
   return planned;
 }

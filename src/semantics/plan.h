@@ -30,11 +30,17 @@ struct PlannedSubgraph {
 };
 
 struct PlannedNode {
-  Node node;                 // with the standard's defaults filled in
+  // A node that leaves nothing out is the graph's own.
+  PlannedNode(const Node& whole, const Lookup& found) : node(whole), found(found) {}
+  PlannedNode(std::unique_ptr<const Node> filled, const Lookup& found)
+      : node(*filled), filled(std::move(filled)), found(found) {}
+
+  const Node& node;  // with the standard's defaults filled in
+  std::unique_ptr<const Node> filled;
+  Lookup found;              // entry null: unknown to the catalogue
   std::size_t id = 0;        // of this node among all of the plan and the plans inside it
   std::size_t position = 0;  // in its graph
   std::string label;         // how a person finds it
-  Lookup found;              // entry null: unknown to the catalogue
   std::shared_ptr<const Plan> function;  // the body of a model-local function, if the file has one
   std::vector<PlannedSubgraph> subgraphs;
   std::vector<SlotRef> inputs;
@@ -47,7 +53,8 @@ struct PlannedNode {
 };
 
 struct Plan {
-  std::size_t id = 0;  // of this plan among all inside the outermost one
+  std::size_t id = 0;       // of this plan among all inside the outermost one
+  std::vector<Node> taken;  // of a graph that exists for nothing but this plan
   std::vector<PlannedNode> nodes;
   std::vector<std::string> names;  // of the slots
   std::vector<int> inputs;         // slots; -1 for one without a name
@@ -72,7 +79,9 @@ struct Imports {
   bool for_types = false;
 };
 
-// The graph must have passed the structural checks of graph/order.h: an undefined name throws
+// The graph must outlive the plan, which points to its nodes and names.
+//
+// It must have passed the structural checks of graph/order.h: an undefined name throws
 // EvaluationError, since the catalogue's own graphs and files come here alike. So does a nesting of
 // graphs and functions that is too deep, or that unfolds to too many nodes.
 std::unique_ptr<Plan> make_plan(const Graph& graph, const Imports& imports);

@@ -222,7 +222,7 @@ std::vector<Value> Run::run_rewritten(const PlannedNode& node, Composition rewri
   NodeMemory memory(node);
   set_site(memory.site, inputs);
   try {
-    const std::unique_ptr<Plan> plan = make_plan(compose(rewrite, memory.site), {&newest_opsets()});
+    const std::unique_ptr<Plan> plan = plan_composed(compose(rewrite, memory.site));
     RunMemory inner;
     return run_silently(*plan, inner, inputs);
   } catch (...) {

@@ -1,8 +1,6 @@
 #include "layers/tensorflow/translate.h"
 
-#include <string_view>
-#include <unordered_set>
-
+#include "graph/name_index.h"
 #include "graph/order.h"
 #include "layers/tensorflow/emitter.h"
 
@@ -15,12 +13,11 @@ constexpr std::int64_t kIrVersion = 10;
 
 // What nobody takes is what the graph is for.
 void add_outputs(Graph& graph) {
-  std::unordered_set<std::string_view> taken;
-  std::unordered_set<std::string> captured;
+  NameIndex taken, captured(NameIndex::Names::copied);
   for (const Node& node : graph.nodes) {
-    taken.insert(node.inputs.begin(), node.inputs.end());
+    for (const std::string& input : node.inputs) taken.add(input);
     for_each_subgraph(node, [&](const std::string&, const Graph& body) {
-      for (const std::string& name : captured_names(body)) captured.insert(name);
+      for (const std::string& name : captured_names(body)) captured.add(name);
     });
   }
   for (const Node& node : graph.nodes) {
@@ -47,6 +44,7 @@ Translation translate(const GraphDef& graph, KnownValues& known) {
   result.model.producer = "tensorflow";
   result.model.producer_version = graph.producer_version;
   result.model.graph.name = "tensorflow";
+  result.model.graph.nodes.reserve(graph.nodes.size() + graph.nodes.size() / 2);
   const Wiring wiring(graph);
   const Frames frames(wiring);
   Emitter emitter(wiring, frames, known, result.model);
