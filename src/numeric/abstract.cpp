@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -19,6 +20,7 @@ constexpr std::int64_t kFewElements = 256;
 std::vector<std::pair<std::int64_t, std::int64_t>> touched(const std::vector<std::int64_t>& from,
                                                            const std::vector<std::int64_t>& to) {
   std::vector<std::pair<std::int64_t, std::int64_t>> result;
+  result.reserve(to.size() + 1);
   for (std::size_t c = 0; c <= to.size(); ++c) {
     const std::int64_t begin = c == 0 ? 0 : to[c - 1];
     const auto first = std::upper_bound(from.begin(), from.end(), begin) - from.begin();
@@ -91,8 +93,8 @@ std::vector<Cell> regrid_cells(const Abstract& x, const Cuts& cuts) {
   const auto count = static_cast<std::size_t>(element_count(to));
   std::vector<Cell> cells(count);
   std::vector<std::size_t> index(to.size());
+  std::vector<std::int64_t> at(to.size());
   for (Cell& cell : cells) {
-    std::vector<std::int64_t> at(to.size());
     for (std::size_t d = 0; d < to.size(); ++d) at[d] = spans[d][index[d]].first;
     bool first = true;
     for (bool more = true; more;) {
@@ -122,20 +124,22 @@ std::vector<Cell> regrid_cells(const Abstract& x, const Cuts& cuts) {
 
 Shape cells_of(const Cuts& cuts) {
   Shape shape;
+  shape.reserve(cuts.size());
   for (const auto& axis : cuts) shape.push_back(static_cast<std::int64_t>(axis.size()) + 1);
   return shape;
 }
 
 std::vector<std::int64_t> united(const std::vector<std::int64_t>& a,
                                  const std::vector<std::int64_t>& b) {
+  if (a.empty()) return b;
   std::vector<std::int64_t> result;
   std::set_union(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(result));
   return result;
 }
 
 std::vector<std::int64_t> every_position(std::int64_t extent) {
-  std::vector<std::int64_t> result;
-  for (std::int64_t i = 1; i < extent; ++i) result.push_back(i);
+  std::vector<std::int64_t> result(static_cast<std::size_t>(std::max<std::int64_t>(extent - 1, 0)));
+  std::iota(result.begin(), result.end(), std::int64_t{1});
   return result;
 }
 
@@ -210,6 +214,8 @@ std::vector<Cell> regrid(const Abstract& x, const Cuts& cuts) {
   if (x.exact.defined()) return regrid_exact(x.exact, cuts);
   if (x.cells.empty()) return {};
   if (x.cuts == cuts) return x.cells;
+  if (std::all_of(cuts.begin(), cuts.end(), [](const auto& axis) { return axis.empty(); }))
+    return {std::accumulate(x.cells.begin() + 1, x.cells.end(), x.cells.front(), joined)};
   return regrid_cells(x, cuts);
 }
 

@@ -375,12 +375,12 @@ Abstract relabel(const Movement& movement, const std::vector<MoveSource>& source
   result.cells.assign(static_cast<std::size_t>(element_count(grid)), {});
   const Relabelling relabelling(sources, target, forms);
   std::vector<std::size_t> index(grid.size());
+  std::vector<Range> wanted(grid.size());
   for (Cell& cell : result.cells) {
-    std::vector<Range> wanted;
     for (std::size_t d = 0; d < grid.size(); ++d) {
       const auto& cuts = result.cuts[d];
-      wanted.push_back({index[d] == 0 ? 0 : cuts[index[d] - 1],
-                        (index[d] == cuts.size() ? target.shape[d] : cuts[index[d]]) - 1});
+      wanted[d] = {index[d] == 0 ? 0 : cuts[index[d] - 1],
+                   (index[d] == cuts.size() ? target.shape[d] : cuts[index[d]]) - 1};
     }
     Gathered got;
     for (const Box& box : boxes) relabelling.collect(box, wanted, got);

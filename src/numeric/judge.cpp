@@ -12,7 +12,8 @@ namespace assay {
 namespace {
 
 std::string name_of(const std::string& path, const PlannedNode& node) {
-  return shown_name(node.node, path + node.label);
+  const std::string* origin = find_property(node.node.metadata, kOriginNode);
+  return origin ? *origin : path + node.label;
 }
 
 // The worst that the functions of a node's body can meet; `checked` tells whether a check is about
@@ -79,10 +80,11 @@ void note_ranges(const Analyzed& seen, Assessment& result) {
 class Judge {
  public:
   void operator()(const Analyzed& seen) {
+    Found found = examine(seen);
+    if (!found.checked && !seen.unreachable && !seen.unknown) return;
     const std::string name = name_of(seen.path, seen.node);
     if (seen.unknown && unknown_.insert(name).second)
       result.unknown.emplace_back(name, seen.reason);
-    Found found = examine(seen);
     if (!found.checked && !seen.unreachable) return;
     LintNode node;
     node.name = name;

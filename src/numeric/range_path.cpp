@@ -8,7 +8,8 @@
 namespace assay {
 namespace {
 
-constexpr std::size_t kLongest = 1000;  // steps: a loop's values may lead around in a circle
+constexpr std::size_t kLongest = 1000;      // steps that are told
+constexpr std::size_t kMostPassed = 10000;  // values: those of a loop may lead around in a circle
 
 // How far a range reaches; what is NaN reaches furthest.
 double reach_of(const Interval& range) {
@@ -29,56 +30,64 @@ bool moves(const PlannedNode& node) {
 }  // namespace
 
 // A graph inside of a node reads what is made around it, too.
-std::string RangePaths::resolved(const std::string& path, const std::string& name) const {
+const RangePaths::Made* RangePaths::find(const std::string& path, const std::string& value) const {
   for (std::string around = path; !around.empty();) {
-    if (made_.contains(around + name)) return around + name;
+    const auto found = inner_.find(around + value);
+    if (found != inner_.end()) return &found->second;
     around.pop_back();  // "loop/body/": first the attribute, then the node
     for (int part = 0; part < 2; ++part) {
       const std::size_t slash = around.rfind('/');
       around.erase(slash == std::string::npos ? 0 : slash + (part == 1 ? 1 : 0));
     }
   }
-  return name;
+  const int number = main_names_.find(value);
+  return number < 0 ? nullptr : &main_[static_cast<std::size_t>(number)];
 }
 
-RangePaths::Operand RangePaths::widest_of(const PlannedNode& node, const std::string& path,
-                                          std::span<const Abstract> inputs) const {
+RangePaths::Operand RangePaths::widest_of(const PlannedNode& node,
+                                          std::span<const Abstract> inputs) {
   Operand widest;
   for (std::size_t i = 0; i < inputs.size() && i < node.node.inputs.size(); ++i) {
     if (!varies(inputs[i])) continue;
     const Interval range = hull_of(inputs[i]);
-    if (!widest.value.empty() && reach_of(range) <= reach_of(widest.range)) continue;
-    widest = {resolved(path, node.node.inputs[i]), range};
+    if (widest.value && reach_of(range) <= reach_of(widest.range)) continue;
+    widest = {&node.node.inputs[i], range};
   }
   return widest;
 }
 
 void RangePaths::note(const Analyzed& seen) {
-  const Operand widest = widest_of(seen.node, seen.path, seen.inputs);
+  const Operand widest = widest_of(seen.node, seen.inputs);
   for (std::size_t i = 0; i < seen.outputs.size() && i < seen.node.node.outputs.size(); ++i) {
     if (!varies(seen.outputs[i])) continue;
-    made_.insert_or_assign(seen.path + seen.node.node.outputs[i],
-                           Made{&seen.node, hull_of(seen.outputs[i]), widest});
+    const std::string& name = seen.node.node.outputs[i];
+    Made made{&seen.node, seen.path, hull_of(seen.outputs[i]), widest};
+    if (!seen.path.empty())
+      inner_.insert_or_assign(seen.path + name, std::move(made));
+    else if (main_names_.add(name).second)
+      main_.push_back(std::move(made));
   }
 }
 
 std::vector<LintStep> RangePaths::to(const PlannedNode& node, const std::string& path,
                                      std::span<const Abstract> inputs) const {
   std::vector<LintStep> steps;
-  Operand next = widest_of(node, path, inputs);
-  while (!next.value.empty() && steps.size() < kLongest) {
-    const auto found = made_.find(next.value);
-    if (found == made_.end()) {
-      steps.push_back({next.value, "", next.range});
+  Operand next = widest_of(node, inputs);
+  std::string_view around = path;
+  for (std::size_t passed = 0; next.value && passed < kMostPassed; ++passed) {
+    if (steps.size() == kLongest) break;
+    const Made* made = find(std::string(around), *next.value);
+    if (!made) {
+      steps.push_back({*next.value, "", next.range});
       break;
     }
-    const Made& made = found->second;
-    const std::string name = shown_name(made.node->node, next.value);
+    const std::string name = shown_name(made->node->node, made->path + *next.value);
     // What only moves elements says nothing of their range. A framework's operation may stand as
     // several nodes; its last value is its result.
-    if (!moves(*made.node) && (steps.empty() || steps.back().name != name))
-      steps.push_back({name, origin_op(made.node->node), made.range});
-    next = made.widest;
+    if (!moves(*made->node) && (steps.empty() || steps.back().name != name))
+      steps.push_back({name, origin_op(made->node->node), made->range});
+    next = made->widest;
+    around = made->path;
   }
   std::reverse(steps.begin(), steps.end());
   return steps;

@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "graph/name_index.h"
 #include "numeric/analysis.h"
 #include "numeric/lint.h"
 
@@ -19,20 +20,25 @@ class RangePaths {
                            std::span<const Abstract> inputs) const;
 
  private:
+  // The operand of a node whose range reaches furthest.
   struct Operand {
-    std::string value;  // with the path of its graph
+    const std::string* value = nullptr;  // null: none varies
     Interval range;
   };
   struct Made {
     const PlannedNode* node;
+    std::string path;
     Interval range;
-    Operand widest;  // of its operands; no value: it has none that varies
+    Operand widest;
   };
-  Operand widest_of(const PlannedNode& node, const std::string& path,
-                    std::span<const Abstract> inputs) const;
-  std::string resolved(const std::string& path, const std::string& name) const;
+  static Operand widest_of(const PlannedNode& node, std::span<const Abstract> inputs);
+  // The value as a graph inside of nodes sees it; null where nothing makes it.
+  const Made* find(const std::string& path, const std::string& value) const;
 
-  std::unordered_map<std::string, Made> made_;
+  // By the names of values, which the plan owns; in graphs inside, with their paths.
+  NameIndex main_names_;
+  std::vector<Made> main_;
+  std::unordered_map<std::string, Made> inner_;
 };
 
 }  // namespace assay

@@ -1,9 +1,11 @@
 #include "numeric/ranges.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <fnmatch.h>
 #include <set>
+#include <span>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -69,19 +71,20 @@ Interval in_type(const GivenRange& given, ElementType type) {
 }
 
 // The names by which a person may call an input: its own, that of what it comes from, the queue's.
-struct Named {
-  std::string name;
+struct CalledBy {
+  const std::string* name;
   std::size_t index = 0;  // which range of a list
 };
+using Called = std::vector<CalledBy>;
 
-std::vector<Named> names_of(const NamedType& input) {
-  std::vector<Named> names = {{input.name, 0}};
+Called names_of(const NamedType& input) {
+  Called names = {{&input.name, 0}};
   const std::string* place = find_property(input.metadata, kOriginIndex);
   const std::size_t index = place ? static_cast<std::size_t>(std::stoul(*place)) : 0;
   if (const std::string* node = find_property(input.metadata, kOriginNode))
-    names.push_back({*node, index});
+    names.push_back({node, index});
   if (const std::string* source = find_property(input.metadata, kOriginSource))
-    names.push_back({*source, index});
+    names.push_back({source, index});
   return names;
 }
 
@@ -90,21 +93,21 @@ class Matcher {
  public:
   explicit Matcher(const Ranges& ranges) : ranges_(&ranges) {}
 
-  const GivenRange* find(const std::vector<Named>& names, bool parameter, bool scalar,
+  const GivenRange* find(std::span<const CalledBy> names, bool parameter, bool scalar,
                          bool* exactly = nullptr) {
     const auto& own = parameter ? ranges_->parameters : ranges_->inputs;
     const auto& other = parameter ? ranges_->inputs : ranges_->parameters;
     for (const auto* rules : {&own, &other})
       for (const RangeRule& rule : *rules)
-        for (const Named& name : names)
-          if (rule.name == name.name) {
+        for (const CalledBy& name : names)
+          if (rule.name == *name.name && !rule.name.empty()) {
             if (exactly) *exactly = true;
             return used(rule, name.index);
           }
     if (parameter && scalar) return nullptr;
     for (const RangeRule& rule : own)
-      for (const Named& name : names)
-        if (rule.is_glob() && glob_fits(rule.name, name.name)) return used(rule, name.index);
+      for (const CalledBy& name : names)
+        if (rule.is_glob() && glob_fits(rule.name, *name.name)) return used(rule, name.index);
     return nullptr;
   }
 
@@ -166,11 +169,9 @@ void add_node_ranges(Roots& result, const Graph& graph, Matcher& matcher) {
   for (std::size_t n = 0; n < graph.nodes.size(); ++n) {
     const Node& node = graph.nodes[n];
     for (std::size_t i = 0; i < node.outputs.size(); ++i) {
-      std::vector<Named> names = {{node.outputs[i], 0}};
-      if (!node.name.empty()) names.push_back({node.name, i});
-      if (!origin_name(node).empty()) names.push_back({origin_name(node), i});
-      std::erase_if(names, [](const Named& one) { return one.name.empty(); });
-      const GivenRange* given = matcher.find(names, true, true);
+      const std::array<CalledBy, 3> names = {
+          {{&node.outputs[i], 0}, {&node.name, i}, {&origin_name(node), i}}};
+      const GivenRange* given = node.outputs[i].empty() ? nullptr : matcher.find(names, true, true);
       if (given && given->low && given->high)
         result.overrides[node.outputs[i]] = {*given->low, *given->high, false};
     }
@@ -221,7 +222,7 @@ Roots apply_ranges(const Model& model, const Ranges& ranges) {
   }
   for (const NamedTensor& one : model.graph.initializers) {
     if (!initializers.contains(one.name)) continue;
-    const GivenRange* given = matcher.find({{one.name, 0}}, true, one.tensor.rank() == 0);
+    const GivenRange* given = matcher.find(Called{{&one.name, 0}}, true, one.tensor.rank() == 0);
     if (!given || !is_real(one.tensor.type())) continue;
     add_root(result, one.name, ValueType::tensor(one.tensor.type(), to_dims(one.tensor.shape())),
              given, true);

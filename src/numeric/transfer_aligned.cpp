@@ -33,6 +33,7 @@ class Compaction {
   Outputs run() {
     if (!read_axes() || !settle_axes()) return std::nullopt;
     std::vector<Value> inputs;
+    inputs.reserve(s_->inputs.size());
     for (std::size_t i = 0; i < s_->inputs.size(); ++i) inputs.push_back(compact(i));
     std::optional<std::vector<Value>> values;
     try {
@@ -210,6 +211,7 @@ bool Compaction::settle_windows() {
 
 Cuts Compaction::cuts_of(std::size_t i) const {
   Cuts cuts;
+  cuts.reserve(dims(i).size());
   for (std::size_t d = 0; d < dims(i).size(); ++d) {
     const Axis& axis = axes_.at(alignment_.inputs[i][d]);
     cuts.push_back(broadcast(i, d) ? std::vector<std::int64_t>{} : axis.cuts);
@@ -272,7 +274,6 @@ std::optional<std::vector<Value>> Compaction::evaluate(std::span<const Value> in
 std::optional<Abstract> Compaction::restored(const Value& value) const {
   const ValueType& type = s_->output_types[0];
   Abstract grid;
-  grid.type = ValueType::tensor(value.type(), to_dims(value.shape()));
   if (value.shape().size() != alignment_.output.size()) return std::nullopt;
   Cuts kept(value.shape().size());
   Abstract result;
@@ -288,11 +289,12 @@ std::optional<Abstract> Compaction::restored(const Value& value) const {
                                                                  : found->second.cuts);
     if (result.cuts.back().empty()) kept[d].clear();
   }
-  grid.cuts.resize(kept.size());
   const std::vector<Interval> elements = load<Interval>(value).data;
   if (elements.empty()) return std::nullopt;
-  for (std::size_t d = 0; d < kept.size(); ++d) grid.cuts[d] = every_position(value.shape()[d]);
+  grid.cells.reserve(elements.size());
   for (const Interval& element : elements) grid.cells.push_back({element});
+  grid.cuts.reserve(kept.size());
+  for (const std::int64_t extent : value.shape()) grid.cuts.push_back(every_position(extent));
   result.cells = regrid(grid, kept);
   if (!type.dims) {
     result.cuts.clear();
@@ -321,6 +323,7 @@ std::vector<Cell> Compaction::operand(std::size_t i, const Abstract& output) {
   const Shape to = cells_of(output.cuts);
   const std::vector<std::int64_t> steps = broadcast_strides(cells_of(own), to);
   std::vector<Cell> all;
+  all.reserve(output.cells.size());
   std::vector<std::int64_t> index(to.size());
   for (std::size_t c = 0; c < output.cells.size(); ++c) {
     std::int64_t at = 0;
@@ -354,6 +357,7 @@ void Compaction::attach_forms(Abstract& output) {
   const std::optional<Steps>& steps = s_->steps.of(s_->node, output.type.element, same_as);
   if (!steps) return;
   std::vector<std::vector<Cell>> operands;
+  operands.reserve(given.size());
   for (std::size_t i : given) operands.push_back(operand(i, output));
   const RoundingScope scope(rounding_of(output.type.element));
   std::vector<Cell> point(operands.size());
@@ -416,12 +420,14 @@ Outputs transfer_unranked(Situation& s) {
 
 Outputs transfer_aligned(Situation& s) {
   std::vector<Value> inputs;
+  inputs.reserve(s.inputs.size());
   for (const Abstract& input : s.inputs) {
     if (input.is_tensor() && !input.ranked()) return transfer_unranked(s);
     inputs.push_back(stand_in(input));
   }
   if (s.output_types.empty() || !s.output_types[0].is_tensor()) return std::nullopt;
   Site site(s.node.node, s.node.found.schema->since_version);
+  site.inputs.reserve(inputs.size());
   for (const Value& input : inputs)
     site.inputs.push_back(
         {input.present(), input.present() ? input.value_type() : ValueType{}, {}, {}});
