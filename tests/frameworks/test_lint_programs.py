@@ -38,6 +38,7 @@ PROGRAMS = {
         "unbounded_exponential",
         "unit_length",
         "variational_autoencoder",
+        "window_of_a_signal",
     ],
     "keras": [
         "convolution_divided_by_norm",

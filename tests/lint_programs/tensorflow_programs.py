@@ -213,6 +213,14 @@ def integer_share(fixed: bool) -> Any:
     return tf.math.floordiv(total, tf.maximum(parts, 1) if fixed else parts, name="danger")
 
 
+@program("lint.index", signal=[-1, 1], first=[0, 96])
+def window_of_a_signal(fixed: bool) -> Any:
+    """A window of ten elements that begins where data say, too near to the end."""
+    signal, first = given("signal", 100), given("first", dtype=tf.int32)
+    begin = tf.stack([tf.minimum(first, 90) if fixed else first])
+    return tf.slice(signal, begin, [10], name="danger")
+
+
 @program("lint.divide", rate=[0.5, 1])
 def halved_in_a_loop(fixed: bool) -> Any:
     """A step that a loop halves until nothing is left, and one over it."""

@@ -234,6 +234,7 @@ def slices(f: Fed) -> None:
     x = f.real(4, 5, 6)
     RAW.Slice(input=x, begin=i32([1, 0, 2]), size=i32([2, -1, 3]))
     RAW.Slice(input=x, begin=f([1, 0, 2], np.int32), size=i32([2, -1, 3]))
+    RAW.Slice(input=x, begin=f([2, 0, 5], np.int64), size=np.array([2, 5, 1], np.int64))
     for index in [
         np.s_[1:3, ::2, -1],
         np.s_[..., 1],

@@ -1,5 +1,6 @@
 // Slices, with the masks of TensorFlow's strided ones, and their gradient.
 #include <algorithm>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -8,8 +9,37 @@
 namespace assay::tensorflow {
 namespace {
 
+// So many elements of an axis from a place on that only data tell. TensorFlow refuses what leaves
+// the axis, as Gather does; Slice would take less.
+std::string taken_from(Builder& b, const std::string& value, std::int64_t axis,
+                       const std::string& begin, std::int64_t size) {
+  std::vector<std::int64_t> steps(static_cast<std::size_t>(size));
+  std::iota(steps.begin(), steps.end(), std::int64_t{0});
+  const std::string below = b("Less", {begin, b.integer(0)});
+  const std::string inside = b("Where", {below, extent(b, value, axis), begin});
+  return b("Gather", {value, b("Add", {inside, b.integers(steps)})}, {attribute("axis", axis)});
+}
+
+std::string slice_by_data(Builder& b, const std::vector<std::int64_t>& sizes) {
+  std::string value = b.input(0);
+  const std::string begins = flat_indices(b, 1);
+  for (std::size_t d = 0; d < sizes.size(); ++d) {
+    const auto axis = static_cast<std::int64_t>(d);
+    const std::string begin = b("Gather", {begins, b.integers({axis})});
+    value = sizes[d] < 0 ? b("Slice", {value, begin, b.integers({kToEnd}), b.integers({axis})})
+                         : taken_from(b, value, axis, begin, sizes[d]);
+  }
+  return value;
+}
+
 // (value, begin, size): a size of -1 takes the rest.
 void slice(Builder& b) {
+  constexpr std::int64_t kMostTaken = 4096;
+  const auto sizes = known_integers(b, 2);
+  const bool few = sizes && !sizes->empty() &&
+                   std::all_of(sizes->begin(), sizes->end(),
+                               [](std::int64_t size) { return size <= kMostTaken; });
+  if (few && !known_integers(b, 1)) return b.output(0, slice_by_data(b, *sizes));
   const std::string begin = flat_indices(b, 1), size = flat_indices(b, 2);
   const std::string rest = b("Less", {size, b.integer(0)});
   const std::string end = b("Where", {rest, b.integer(kToEnd), b("Add", {begin, size})});
