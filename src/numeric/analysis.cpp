@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "numeric/analysis_scope.h"
+#include "numeric/inferred.h"
 #include "ops/check.h"
 #include "patterns/array.h"
 #include "patterns/function.h"
@@ -46,43 +47,6 @@ Abstract spread(Abstract x, TensorMode mode) {
   x.cells = regrid(x, cuts);
   x.cuts = std::move(cuts);
   return x;
-}
-
-// Extents that a node reads off its input, known in part.
-std::optional<Abstract> from_extents(const Known& known) {
-  if (!known.extents || !known.type.is_tensor() || !known.type.dims || known.type.dims->size() > 1)
-    return std::nullopt;
-  Abstract result = uniform(known.type, {});
-  if (result.cuts.size() == 1 && known.type.dims->front().known())
-    result.cuts[0] = every_position(known.type.dims->front().value);
-  if (element_count(cells_of(result.cuts)) != static_cast<std::int64_t>(known.extents->size()))
-    return std::nullopt;
-  result.cells.clear();
-  for (const Dim& dim : *known.extents) {
-    const auto value = static_cast<double>(dim.value);
-    result.assumed = result.assumed || !dim.known();
-    result.cells.push_back(
-        {dim.known() ? Interval{value, value, false} : Interval{1, kMostCounted, false}});
-  }
-  result.extents = *known.extents;
-  return result;
-}
-
-// What inference has computed already: integers that decide shapes, and what no input decides.
-std::optional<Abstract> inferred(const PlannedNode& node, const Known* known,
-                                 std::span<const Abstract> inputs) {
-  if (!known || !known->type.is_tensor()) return std::nullopt;
-  const Pattern pattern = node.found.entry ? node.found.entry->meaning.pattern : Pattern::opaque;
-  const bool real = is_real(known->type.element);
-  if (known->constant.defined() && (!real || (pattern == Pattern::generate && inputs.empty())))
-    return constant_abstract(known->constant);
-  if (real) return std::nullopt;
-  // What moves elements of such lists makes another one; of other integers nothing is known.
-  const bool moves = pattern == Pattern::move || pattern == Pattern::gather;
-  const bool lists = std::all_of(inputs.begin(), inputs.end(), [](const Abstract& input) {
-    return !input.is_tensor() || input.exact.defined() || input.extents;
-  });
-  return pattern == Pattern::generate || (moves && lists) ? from_extents(*known) : std::nullopt;
 }
 
 // Whether the node has open extents even where those of its inputs are known: elements that it
@@ -411,7 +375,7 @@ std::vector<Abstract> Analysis::transfer(Situation& s, Scope& scope, Analyzed& s
   }
   if (!node.found.entry) return unknown(s, seen, "the operator is not in the catalogue");
   if (node.outputs.size() == 1)
-    if (auto known = inferred(node, scope.find(node.node.outputs[0]), s.inputs))
+    if (auto known = inferred_value(node, scope.find(node.node.outputs[0]), s.inputs))
       return {*std::move(known)};
   for (const Abstract& input : s.inputs)
     if (input.type.kind != ValueType::Kind::unknown && !input.is_tensor())
@@ -423,7 +387,10 @@ std::vector<Abstract> Analysis::transfer(Situation& s, Scope& scope, Analyzed& s
   try {
     if (!node.subgraphs.empty()) return control(s, scope, seen);
     if (node.found.entry->meaning.composition) return composed(s, seen);
-    return derived(s, seen);
+    std::vector<Abstract> outputs = derived(s, seen);
+    if (outputs.size() == 1)
+      keep_extents(node, scope.find(node.node.outputs[0]), s.inputs, outputs[0]);
+    return outputs;
   } catch (const EvaluationError& failure) {
     // Of open extents, only one choice was tried.
     const bool open = std::any_of(s.inputs.begin(), s.inputs.end(), [](const Abstract& input) {

@@ -88,13 +88,18 @@ std::int64_t most_cells(TensorMode mode) {
 }
 
 std::optional<std::vector<Value>> run_watched(Situation& s, std::span<const Value> inputs) {
+  return run_watched(s, s.node, inputs);
+}
+
+std::optional<std::vector<Value>> run_watched(Situation& s, const PlannedNode& node,
+                                              std::span<const Value> inputs) {
   Listener listener(s);
   const WatchScope scope(&listener);
   EvaluateOptions options;
   options.reading = Reading::interval;
   RunMemory memory;
   bool unknown = false;
-  std::vector<Value> outputs = Run(options, memory).run_single(s.node, inputs, &unknown);
+  std::vector<Value> outputs = Run(options, memory).run_single(node, inputs, &unknown);
   const bool blind = std::any_of(outputs.begin(), outputs.end(), [](const Value& value) {
     return value.kind() == Value::Kind::unknown;
   });

@@ -61,5 +61,8 @@ std::int64_t most_cells(TensorMode mode);
 // Runs the node in the Interval reading and notes what its body applies; nothing if it says
 // "unknown". Throws EvaluationError.
 std::optional<std::vector<Value>> run_watched(Situation& s, std::span<const Value> inputs);
+// The same with another node in its place.
+std::optional<std::vector<Value>> run_watched(Situation& s, const PlannedNode& node,
+                                              std::span<const Value> inputs);
 
 }  // namespace assay

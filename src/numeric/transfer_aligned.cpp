@@ -1,6 +1,7 @@
 // Aligned nodes: the catalogue's own Interval reading, on tensors with one element for each cell.
 #include <algorithm>
 #include <map>
+#include <memory>
 
 #include "numeric/transfer.h"
 #include "ops/alignment.h"
@@ -24,6 +25,7 @@ struct Axis {
   bool row = false, window = false;
   std::int64_t compact = 1;  // extent in the compact tensors
   bool padded = false;       // of an open window axis: zeros may lie around the elements
+  bool one_group = false;    // `extent` is that of one group, which stands for all
 };
 
 class Compaction {
@@ -31,7 +33,9 @@ class Compaction {
   Compaction(Situation& s, Alignment alignment) : s_(&s), alignment_(std::move(alignment)) {}
 
   Outputs run() {
-    if (!read_axes() || !settle_axes()) return std::nullopt;
+    if (!read_axes()) return std::nullopt;
+    settle_groups();
+    if (!settle_axes()) return std::nullopt;
     std::vector<Value> inputs;
     inputs.reserve(s_->inputs.size());
     for (std::size_t i = 0; i < s_->inputs.size(); ++i) inputs.push_back(compact(i));
@@ -56,11 +60,13 @@ class Compaction {
   bool broadcast(std::size_t i, std::size_t d) const { return dims(i)[d].value == 1; }
 
   bool read_axes();
+  void settle_groups();
   bool settle_axes();
   bool settle_windows();
   void settle_counts();
   Cuts cuts_of(std::size_t i) const;
   Value compact(std::size_t i) const;
+  std::int64_t work() const;
   std::optional<std::vector<Value>> evaluate(std::span<const Value> inputs);
   std::optional<Abstract> restored(const Value& value) const;
   std::vector<Cell> operand(std::size_t i, const Abstract& output);
@@ -70,6 +76,7 @@ class Compaction {
   Alignment alignment_;
   std::map<int, Axis> axes_;
   std::optional<Counts> counts_;
+  std::unique_ptr<PlannedNode> single_;  // for one of the groups, if they are all alike
 };
 
 bool differ(const Tensor& tensor) {
@@ -105,6 +112,27 @@ bool Compaction::read_axes() {
     if (axis.open) axis.cuts.clear();
   }
   return true;
+}
+
+// Groups whose elements have the same ranges are all like one of them.
+void Compaction::settle_groups() {
+  const std::optional<Groups>& groups = alignment_.groups;
+  if (!groups) return;
+  const auto alike = [&](int letter) {
+    const Axis& axis = axes_.at(letter);
+    return axis.cuts.empty() && !axis.open && axis.extent % groups->count == 0;
+  };
+  if (!std::all_of(groups->letters.begin(), groups->letters.end(), alike)) return;
+  for (const Abstract& input : s_->inputs)
+    if (input.exact.defined() && differ(input.exact)) return;
+  for (const int letter : groups->letters) {
+    axes_.at(letter).extent /= groups->count;
+    axes_.at(letter).one_group = true;
+  }
+  single_ = std::make_unique<PlannedNode>(groups->single, s_->node.found);
+  single_->label = s_->node.label;
+  single_->inputs = s_->node.inputs;
+  single_->outputs = s_->node.outputs;
 }
 
 bool Compaction::settle_axes() {
@@ -261,13 +289,21 @@ Value Compaction::compact(std::size_t i) const {
   return Value::ranges(x.type.element, wide, std::move(ranges));
 }
 
-std::optional<std::vector<Value>> Compaction::evaluate(std::span<const Value> inputs) {
+// How many terms there are in all sums, or a bound of that.
+std::int64_t Compaction::work() const {
+  constexpr std::int64_t kMany = kMostCompact * 64;
+  const std::int64_t groups = alignment_.groups && !single_ ? alignment_.groups->count : 1;
   std::int64_t work = 1;
-  for (const auto& [letter, axis] : axes_) work = std::min(work * axis.compact, kMostCompact * 64);
-  if (work > kMostCompact * 16) return std::nullopt;
-  if (!counts_) return run_watched(*s_, inputs);
+  for (const auto& [letter, axis] : axes_) work = std::min(work * axis.compact, kMany * groups);
+  return work / groups;
+}
+
+std::optional<std::vector<Value>> Compaction::evaluate(std::span<const Value> inputs) {
+  if (work() > kMostCompact * 16) return std::nullopt;
+  const PlannedNode& node = single_ ? *single_ : s_->node;
+  if (!counts_) return run_watched(*s_, node, inputs);
   const CountsScope scope(*counts_);
-  return run_watched(*s_, inputs);
+  return run_watched(*s_, node, inputs);
 }
 
 // The output's cells; along a window, all results are one.
@@ -281,7 +317,7 @@ std::optional<Abstract> Compaction::restored(const Value& value) const {
   for (std::size_t d = 0; d < kept.size(); ++d) {
     const auto found = axes_.find(alignment_.output[d]);
     const std::int64_t expected = found == axes_.end() ? 1 : found->second.compact;
-    const bool window = found != axes_.end() && found->second.window;
+    const bool window = found != axes_.end() && (found->second.window || found->second.one_group);
     if (!window && value.shape()[d] != expected) return std::nullopt;
     if (!window && value.shape()[d] > 1) kept[d] = every_position(value.shape()[d]);
     const bool open = !type.dims || !(*type.dims)[d].known();

@@ -1,4 +1,5 @@
-// Nodes that move elements: the catalogue says where to, and no element is touched.
+// Nodes that move elements, or fill a tensor with one: the catalogue says where to, and no element
+// is touched.
 #include <algorithm>
 #include <map>
 #include <sys/mman.h>
@@ -190,11 +191,12 @@ std::optional<Value> input_for(Recording& recording, const Abstract& x, bool fir
 // looks into its data takes zeros for them, so nothing but patterns that copy may come here.
 Outputs attempt(Situation& s) {
   Recording recording(s);
+  const bool makes = s.node.found.entry->meaning.pattern == Pattern::generate;
   std::vector<Value> inputs;
   // Where all inputs are data of one type (a list of tensors), none of them decides.
   for (std::size_t i = 0; i < s.inputs.size(); ++i) {
     const bool data =
-        i == 0 || (s.inputs[i].is_tensor() && s.node.found.schema->inputs.size() == 1);
+        !makes && (i == 0 || (s.inputs[i].is_tensor() && s.node.found.schema->inputs.size() == 1));
     auto value = input_for(recording, s.inputs[i], data);
     if (!value) return std::nullopt;
     inputs.push_back(*std::move(value));
@@ -236,7 +238,8 @@ Outputs attempt(Situation& s) {
 
 Outputs transfer_moved(Situation& s) {
   const Pattern pattern = s.node.found.entry->meaning.pattern;
-  if (pattern != Pattern::move && pattern != Pattern::gather) return std::nullopt;
+  if (pattern != Pattern::move && pattern != Pattern::gather && pattern != Pattern::generate)
+    return std::nullopt;
   if (!zero_pages().data()) return std::nullopt;
   try {
     return attempt(s);

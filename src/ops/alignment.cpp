@@ -128,6 +128,9 @@ std::optional<Alignment> align_global_pool(const Call& call) {
   return rows(call, axes_between(2, rank_of(call, 0)), true, true);
 }
 
+// Every element of the result goes with one of the input, which it need not be a function of.
+std::optional<Alignment> align_each_alone(const Call& call) { return rows(call, {}, false, false); }
+
 // Only the type of a second input counts.
 std::optional<Alignment> align_first_alone(const Call& call) {
   Alignment result = rows(call, {}, false, false);
@@ -173,13 +176,18 @@ std::optional<Alignment> align_gemm(const Call& call) {
 // With groups, a map reads some channels only.
 std::optional<Alignment> align_convolution(const Call& call) {
   constexpr int kSample = 0, kChannel = 1, kMap = 2, kGroupChannel = 3, kWindow = 10, kTap = 30;
-  const bool groups = call.site.integer("group", 1) != 1;
+  const std::int64_t count = call.site.integer("group", 1);
+  const bool groups = count != 1;
   Alignment result;
   result.inputs = {{kSample, kChannel}, {kMap, groups ? kGroupChannel : kChannel}};
   if (call.inputs.size() > 2) result.inputs.push_back(letters(rank_of(call, 2), kMap));
   result.output = {kSample, kMap};
   result.rows = {kChannel};
-  if (groups) result.rows.insert(result.rows.end(), {kMap, kGroupChannel});
+  if (groups) {
+    result.rows.insert(result.rows.end(), {kMap, kGroupChannel});
+    result.groups = {count, {kChannel, kMap}, call.site.node()};
+    result.groups->single.set("group", std::int64_t{1});
+  }
   for (int d = 0; d + 2 < static_cast<int>(rank_of(call, 0)); ++d) {
     result.inputs[0].push_back(kWindow + d);
     result.inputs[1].push_back(kTap + d);

@@ -14,6 +14,14 @@ namespace assay {
 // or an input of which only the type counts. Such an input is taken as it is.
 inline constexpr int kUnread = 2000;
 
+// A node that does the same with each of several groups of elements, along the axes of `letters`,
+// and the node that does it with one of them.
+struct Groups {
+  std::int64_t count = 1;
+  std::vector<int> letters;
+  Node single;
+};
+
 struct Alignment {
   // The letter of each axis, as in an einsum; inputs broadcast along axes of extent 1.
   std::vector<std::vector<int>> inputs;
@@ -26,6 +34,7 @@ struct Alignment {
   // Letters of axes along which a window slides: the output's extent is another than the input's.
   std::vector<int> windows;
   bool elementwise = false;  // the body is a function of single elements
+  std::optional<Groups> groups{};
 };
 
 // How axes run, for entries to name. Nothing where the axes are not such, or not known. Elements of
@@ -33,6 +42,7 @@ struct Alignment {
 std::optional<Alignment> align_batch_norm(const Call& call);
 std::optional<Alignment> align_convolution(const Call& call);
 std::optional<Alignment> align_countable_row(const Call& call);
+std::optional<Alignment> align_each_alone(const Call& call);
 std::optional<Alignment> align_first_alone(const Call& call);
 std::optional<Alignment> align_gemm(const Call& call);
 std::optional<Alignment> align_global_pool(const Call& call);

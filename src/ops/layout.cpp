@@ -10,6 +10,7 @@
 #include "ops/schema.h"
 #include "ops/shape_numbers.h"
 #include "patterns/compute.h"
+#include "patterns/move.h"
 
 namespace assay {
 namespace {
@@ -161,13 +162,15 @@ void infer_constant_of_shape(Infer& n) {
 
 void evaluate_constant_of_shape(Call& call) {
   call.exact(0);
-  Tensor result(call.output_type(0), call.output_shape(0));
-  if (const Tensor* value = call.site.tensor("value"))
-    visit_storage(result.type(), [&]<class T>(T*) {
-      const auto out = result.mutate<T>();
-      std::fill(out.begin(), out.end(), value->data<T>()[0]);
-    });
-  call.outputs[0] = std::move(result);
+  const Tensor* value = call.site.tensor("value");
+  const Shape shape = call.output_shape(0);
+  if (!value || element_count(shape) == 0) {
+    call.outputs[0] = Tensor(call.output_type(0), shape);
+    return;
+  }
+  const std::vector<Value> inputs = {Value(*value)};
+  const Call filled{call.site, call.reading, inputs, {}, {}, call.evaluator};
+  call.outputs[0] = moved(filled, {{}, 0, false}, call.output_type(0), shape);
 }
 
 Operator constant_of_shape() {

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "ops/alignment.h"
 #include "ops/families.h"
 #include "ops/output_type.h"
 #include "ops/shape_numbers.h"
@@ -158,6 +159,7 @@ Operator random_normal_like() {
           .attributes = without_shape(kNormalRoles),
           .require = [](Check& c) { require_normal(c), require_like(c); },
           .infer = infer_like,
+          .align = align_each_alone,
           .meaning = custom(Pattern::random, evaluate_normal)};
 }
 
@@ -178,6 +180,7 @@ Operator random_uniform_like() {
           .attributes = without_shape(kUniformRoles),
           .require = [](Check& c) { require_uniform(c), require_like(c); },
           .infer = infer_like,
+          .align = align_each_alone,
           .meaning = custom(Pattern::random, evaluate_uniform)};
 }
 
@@ -229,6 +232,7 @@ Operator bernoulli() {
           .attributes = {{"dtype", Role::type}, {"seed", Role::seed}},
           .require = require_like,
           .infer = infer_like,
+          .align = align_each_alone,
           .meaning = compute<Bernoulli>(Pattern::random)};
 }
 

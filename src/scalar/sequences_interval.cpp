@@ -162,7 +162,11 @@ Interval counted_mean(const Terms& terms, const Counts& counted, bool nan) {
   const double growth =
       kUp * (format.accumulation(n) + own_accumulation(n) + 4 * format.error(Operation::divide, 1));
   const double largest = size_of(all) * counted.most * kUp * (1 + growth);
-  if (!(growth < 1) || !(largest <= format.largest)) return Interval::everything();
+  if (!(growth < 1) || !(largest <= format.largest)) {
+    // Sums of numbers of one sign may overflow, but only to that side.
+    if (all.low >= 0) return {0, kInfinity, nan};
+    return all.high <= 0 ? Interval{-kInfinity, 0, nan} : Interval::everything();
+  }
   const double low = all.low - growth * std::fabs(all.low) - underflow(4);
   const double high = all.high + growth * std::fabs(all.high) + underflow(4);
   return {all.low >= 0 ? std::max(low, 0.0) : low, all.high <= 0 ? std::min(high, 0.0) : high, nan};

@@ -122,10 +122,12 @@ def test_random_numbers_have_tensorflows_types_shapes_and_ranges(
     inputs = recorded / "random.inputs.npz"
     assay("run", recorded / "random.pb", "--inputs", inputs, "--hidden", "--outputs", results)
     found, drawn = np.load(results), np.load(recorded / "random.drawn.npz")
-    assert len(drawn.files) == 6
+    assert len(drawn.files) == 16
     for key in drawn.files:
         assert found[key].dtype == drawn[key].dtype, key
         assert found[key].shape == drawn[key].shape, key
+        if drawn[key].size < 10:  # the words that a generator goes on with, which may be any
+            continue
         spread = float(drawn[key].max() - drawn[key].min())
         assert abs(float(found[key].max()) - float(drawn[key].max())) <= 0.5 * spread, key
         assert abs(float(found[key].min()) - float(drawn[key].min())) <= 0.5 * spread, key

@@ -440,6 +440,14 @@ def random(f: Fed) -> None:
     for op in ["RandomUniform", "RandomStandardNormal", "TruncatedNormal"]:
         getattr(RAW, op)(shape=size, dtype=tf.float32)
     RAW.RandomUniformInt(shape=size, minval=i32(3), maxval=i32(9))
+    key, counter = RAW.StatelessRandomGetKeyCounter(seed=f([1, 2], np.int32))
+    for op in ["StatelessRandomUniform", "StatelessRandomNormal", "StatelessTruncatedNormal"]:
+        getattr(RAW, op)(shape=size, seed=i32([3, 4]), dtype=tf.float32)
+        getattr(RAW, op + "V2")(shape=size, key=key, counter=counter, alg=i32(1), dtype=tf.float32)
+    RAW.StatelessRandomUniformInt(shape=size, seed=i32([3, 4]), minval=i32(3), maxval=i32(9))
+    RAW.StatelessRandomUniformIntV2(
+        shape=size, key=key, counter=counter, alg=i32(1), minval=i32(3), maxval=i32(9)
+    )
     RAW.RandomShuffle(value=f.real(5, 2))
     RAW.Multinomial(logits=f.real(3, 4), num_samples=i32(50))
 

@@ -35,7 +35,7 @@ def value_name(tensor: Any) -> str:
 
 def is_random(op: Any) -> bool:
     """Tell whether an operation draws random numbers."""
-    return op.type.startswith("Random") or op.type in {"TruncatedNormal", "Multinomial"}
+    return any(part in op.type for part in ("Random", "TruncatedNormal", "Multinomial"))
 
 
 def has_one_value(op: Any) -> bool:

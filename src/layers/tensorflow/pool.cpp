@@ -47,8 +47,9 @@ void avg_pool_grad(Builder& b) {
   const std::string one = b.integers({1, 1});
   const std::string box = zeros(b, join(b, {one, b.integers(kernel)}), type_of(b), 1);
   const std::string image = zeros(b, join(b, {one, extents}), type_of(b), 1);
-  const std::string counts =
+  const std::string inside_each =
       b("Conv", {with_border(b, image, border), box}, {attribute("strides", steps)});
+  const std::string counts = b("Max", {inside_each, number(b, 1)});  // no window is all border
   const std::string planes = b("Reshape", {gradient, join(b, {b.integers({-1, 1}), windows})});
   const std::string full =
       b("ConvTranspose", {b("Div", {planes, counts}), box}, {attribute("strides", steps)});

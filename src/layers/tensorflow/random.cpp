@@ -23,12 +23,34 @@ void truncated_normal(Builder& b) {
       0, b("Clip", {drawn(b, "RandomNormalLike"), number(b, -2, "dtype"), number(b, 2, "dtype")}));
 }
 
-// (shape, low, high)
-void uniform_integers(Builder& b) {
+// `low` is the input with the least number, the next one has the first that is too large.
+void integers_between(Builder& b, std::size_t low, const char* type) {
   const std::string part = drawn_like(b, "RandomUniformLike", flat_indices(b, 0), ElementType::f64);
-  const std::string width = cast(b, b("Sub", {b.input(2), b.input(1)}), ElementType::f64);
-  const std::string offset = to_type(b, b("Floor", {b("Mul", {part, width})}), "Tout");
-  b.output(0, b("Add", {b.input(1), offset}));
+  const std::string width = cast(b, b("Sub", {b.input(low + 1), b.input(low)}), ElementType::f64);
+  const std::string offset = to_type(b, b("Floor", {b("Mul", {part, width})}), type);
+  b.output(0, b("Add", {b.input(low), offset}));
+}
+
+// (shape, low, high)
+void uniform_integers(Builder& b) { integers_between(b, 1, "Tout"); }
+
+// (shape, seed, low, high)
+void seeded_integers(Builder& b) { integers_between(b, 2, "dtype"); }
+
+// (shape, key, counter, algorithm, low, high)
+void keyed_integers(Builder& b) { integers_between(b, 4, "dtype"); }
+
+std::string any_words(Builder& b, std::int64_t count) {
+  const std::string part =
+      drawn_like(b, "RandomUniformLike", b.integers({count}), ElementType::f64);
+  const std::string most = b.constant(make_scalar(ElementType::f64, 0x1p63));
+  return cast(b, b("Floor", {b("Mul", {part, most})}), ElementType::u64);
+}
+
+// (seed): what a generator goes on with, which no one can foretell.
+void key_and_counter(Builder& b) {
+  b.output(0, any_words(b, 1));
+  b.output(1, any_words(b, 2));
 }
 
 // Rows in the order of random keys.
@@ -60,9 +82,21 @@ void multinomial(Builder& b) {
 }  // namespace
 
 std::vector<Definition> random_definitions() {
-  return {{"Multinomial", multinomial},           {"RandomShuffle", shuffle},
-          {"RandomStandardNormal", normal},       {"RandomUniform", uniform},
-          {"RandomUniformInt", uniform_integers}, {"TruncatedNormal", truncated_normal}};
+  return {{"Multinomial", multinomial},
+          {"RandomShuffle", shuffle},
+          {"RandomStandardNormal", normal},
+          {"RandomUniform", uniform},
+          {"RandomUniformInt", uniform_integers},
+          {"StatelessRandomGetKeyCounter", key_and_counter, 2},
+          {"StatelessRandomNormal", normal},
+          {"StatelessRandomNormalV2", normal},
+          {"StatelessRandomUniform", uniform},
+          {"StatelessRandomUniformInt", seeded_integers},
+          {"StatelessRandomUniformIntV2", keyed_integers},
+          {"StatelessRandomUniformV2", uniform},
+          {"StatelessTruncatedNormal", truncated_normal},
+          {"StatelessTruncatedNormalV2", truncated_normal},
+          {"TruncatedNormal", truncated_normal}};
 }
 
 }  // namespace assay::tensorflow
