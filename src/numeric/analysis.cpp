@@ -398,6 +398,8 @@ std::vector<Abstract> Analysis::transfer(Situation& s, Scope& scope, Analyzed& s
     });
     if (!open) seen.failure = failure.what();
     return unknown(s, seen, failure.what());
+  } catch (const MemoryLimitError& failure) {
+    return unknown(s, seen, failure.what());
   }
 }
 

@@ -19,7 +19,7 @@ std::optional<Abstract> from_extents(const Known& known) {
     const auto value = static_cast<double>(dim.value);
     result.assumed = result.assumed || !dim.known();
     result.cells.push_back(
-        {dim.known() ? Interval{value, value, false} : Interval{1, kMostCounted, false}});
+        {dim.known() ? Interval{value, value, false} : Interval{1, kMostOpen, false}});
   }
   result.extents = *known.extents;
   return result;

@@ -7,6 +7,7 @@
 #include "ops/layout_moves.h"
 #include "ops/shape_numbers.h"
 #include "patterns/move.h"
+#include "patterns/move_recorder.h"
 
 namespace assay {
 namespace {
@@ -214,11 +215,15 @@ void evaluate_pad(Call& call) {
     call.outputs[0] = Tensor(call.output_type(0), y);
     return;
   }
-  // Lists of places are as long as the output: whether there is room for it comes first.
-  constexpr std::int64_t kMany = std::int64_t{1} << 22;
-  if (element_count(y) > kMany) Tensor::require_room(call.output_type(0), y);
   const std::vector<AxisPad> pads = *axis_pads(call.site, x.size());
   const Border border = border_of(call.site);
+  // Lists of places are as long as the output: whether there is room for it comes first.
+  constexpr std::int64_t kMany = std::int64_t{1} << 22;
+  if (!recording_moves() && element_count(y) > kMany) {
+    Tensor::require_room(call.output_type(0), y);
+  } else if (border != Border::constant && std::ranges::max(y) > kMany) {
+    throw InexactDecision("the border is too long to follow");
+  }
   std::vector<std::vector<Run>> runs;
   std::size_t regions = 1;
   for (std::size_t d = 0; d < x.size(); ++d) {
