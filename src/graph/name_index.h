@@ -64,6 +64,7 @@ class NameIndex {
   }
   static std::uint64_t start_of(std::string_view name) {
     std::uint64_t start = 0;
+    if (name.empty()) return start;  // it may have no address
     std::memcpy(&start, name.data(), std::min(name.size(), sizeof start));
     return start;
   }
@@ -91,6 +92,7 @@ class NameIndex {
   }
 
   std::string_view copy_of(std::string_view name) {
+    if (name.empty()) return {};
     if (name.size() > left_) {
       left_ = std::max(name.size(), kChunk);
       chunks_.push_back(std::make_unique<char[]>(left_));

@@ -21,6 +21,15 @@ TEST(NameIndex, NumbersNamesAsTheyCome) {
   EXPECT_EQ(index.add("b"), std::make_pair(0, true));
 }
 
+TEST(NameIndex, TakesAnEmptyNameFirst) {
+  for (const auto names : {NameIndex::Names::outlive, NameIndex::Names::copied}) {
+    NameIndex index(names);
+    EXPECT_EQ(index.add({}), std::make_pair(0, true));
+    EXPECT_EQ(index.add("a"), std::make_pair(1, true));
+    EXPECT_EQ(index.find(""), 0);
+  }
+}
+
 // Beyond some number of them names are hashed, and copies lie in several pieces.
 TEST(NameIndex, KeepsManyNames) {
   constexpr int kNames = 20000;
@@ -34,6 +43,7 @@ TEST(NameIndex, KeepsManyNames) {
     ASSERT_EQ(index.add(name(i)), std::make_pair(i, false));
   }
   EXPECT_EQ(index.find(huge), kNames);
+  EXPECT_EQ(index.add({}), std::make_pair(kNames + 1, true));
   EXPECT_FALSE(index.contains(name(kNames)));
 }
 
