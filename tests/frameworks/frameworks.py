@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,8 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 HOME = Path(os.environ.get("ASSAY_HOME", ROOT / "build" / "backends"))
 ENVIRONMENT = 3
+# The machine's own, or the one that tools/setup.sh has brought.
+UV = shutil.which("uv") or str(ROOT / "build" / "uv" / "bin" / "uv")
 
 
 def assay(*arguments: object, **variables: str) -> tuple[int, dict[str, Any]]:

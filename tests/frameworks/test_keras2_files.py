@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from frameworks import HOME, ROOT, assay, installed
+from frameworks import HOME, ROOT, UV, assay, installed
 
 pytestmark = pytest.mark.old
 NAMES = [
@@ -42,8 +42,8 @@ def archives(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
     python = environment / "bin" / "python"
     if not python.exists():
         for command in (
-            ["uv", "venv", "--python", "3.11", str(environment)],
-            ["uv", "pip", "install", "--python", str(python), f"tensorflow-cpu=={release}"],
+            [UV, "venv", "--python", "3.11", str(environment)],
+            [UV, "pip", "install", "--python", str(python), f"tensorflow-cpu=={release}"],
         ):
             made = subprocess.run(command, check=False, capture_output=True, text=True)
             if made.returncode != 0:
