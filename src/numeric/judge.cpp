@@ -12,8 +12,7 @@ namespace assay {
 namespace {
 
 std::string name_of(const std::string& path, const PlannedNode& node) {
-  const std::string* origin = find_property(node.node.metadata, kOriginNode);
-  return origin ? *origin : path + node.label;
+  return shown_name(node.node, path + node.label);
 }
 
 // The worst that the functions of a node's body can meet; `checked` tells whether a check is about

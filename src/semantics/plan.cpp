@@ -230,7 +230,7 @@ void Planner::plan_node(std::size_t position, Plan& plan, Scope& scope, PlannedN
   result.inputs.reserve(own.inputs.size());
   for (const std::string& input : own.inputs) result.inputs.push_back(use(plan, scope, input));
   plan_subgraphs(result, scope);
-  if (const Function* function = function_of(own)) {
+  if (const Function* function = result.found.schema ? nullptr : function_of(own)) {
     result.function = plan_function(*function, own);
   }
   result.outputs.reserve(own.outputs.size());
