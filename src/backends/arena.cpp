@@ -16,6 +16,7 @@ namespace assay {
 namespace {
 
 constexpr std::uint64_t kAlignment = 64;
+constexpr const char* kFolder = "ASSAY_SHARED_MEMORY";
 
 // Has `call` (preadv, pwritev) pass all parts, however few bytes it takes at a time.
 template <class F>
@@ -39,7 +40,7 @@ bool pass(F call, int file, std::uint64_t offset, std::vector<iovec>& parts) {
 }  // namespace
 
 Result<Arena> Arena::make() {
-  const char* asked = std::getenv("ASSAY_SHARED_MEMORY");
+  const char* asked = std::getenv(kFolder);
   const std::string folder = asked ? asked : "/dev/shm";
   Descriptor file(open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
   // Systems without such a folder have memory files all the same.
@@ -48,6 +49,15 @@ Result<Arena> Arena::make() {
     return Error{"environment", fmt::format("{}: {}", folder, std::strerror(errno)), folder};
   }
   return Arena(std::move(file));
+}
+
+Result<Arena> Arena::make_lasting() {
+  if (std::getenv(kFolder)) return make();
+  Descriptor file(memfd_create("assay", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (file.number() < 0 || fcntl(file.number(), F_ADD_SEALS, F_SEAL_SHRINK) != 0) return make();
+  Arena arena(std::move(file));
+  arena.lasting_ = true;
+  return arena;
 }
 
 std::optional<std::uint64_t> Arena::append(const void* bytes, std::size_t count) {

@@ -18,6 +18,8 @@ class Arena {
  public:
   // In $ASSAY_SHARED_MEMORY, or where the system keeps shared memory.
   static Result<Arena> make();
+  // One that cannot become shorter, so that it may be mapped, unless a folder is asked for.
+  static Result<Arena> make_lasting();
 
   int descriptor() const { return file_.number(); }
   void clear(std::uint64_t used = 0) { used_ = used; }
@@ -28,12 +30,14 @@ class Arena {
   bool write(std::uint64_t offset, std::vector<iovec> parts);
   bool read(std::uint64_t offset, std::vector<iovec> parts) const;
   std::uint64_t size() const;
+  bool lasting() const { return lasting_; }
 
  private:
   explicit Arena(Descriptor file) : file_(std::move(file)) {}
 
   Descriptor file_;
   std::uint64_t used_ = 0;
+  bool lasting_ = false;
 };
 
 }  // namespace assay

@@ -222,16 +222,19 @@ class Channel::Exchange {
 Result<Channel> Channel::open(const WorkerCommand& command) {
   ProcessCommand start{command.arguments, command.variables};
   std::optional<Arena> inward, outward;
+  std::optional<Lending> shown;
   std::string token;
   if (command.shared_memory) {
     // No room for an arena is no reason to stop: tensors then go through the pipe.
     Result<Arena> first = Arena::make(), second = Arena::make();
+    Result<Lending> third = Lending::make();
     token = make_token();
-    if (first && second && first->append(token.data(), token.size())) {
+    if (first && second && third && first->append(token.data(), token.size())) {
       inward = *std::move(first);
       outward = *std::move(second);
-      start.inherited = {inward->descriptor(), outward->descriptor()};
-      start.variables.emplace_back("ASSAY_ARENAS", "3,4");
+      shown = *std::move(third);
+      start.inherited = {inward->descriptor(), outward->descriptor(), shown->arena().descriptor()};
+      start.variables.emplace_back("ASSAY_ARENAS", "3,4,5");
     }
   }
   Result<Process> process = Process::start(start);
@@ -239,6 +242,7 @@ Result<Channel> Channel::open(const WorkerCommand& command) {
   Channel channel(*std::move(process));
   channel.inward_ = std::move(inward);
   channel.outward_ = std::move(outward);
+  channel.shown_ = std::move(shown);
   channel.token_ = channel.inward_ ? token : "";
   return channel;
 }
@@ -247,6 +251,7 @@ std::optional<Answer> Channel::exchange(protocol::Request& request, protocol::Re
                                         const WorkerLimits& limits) {
   request.set_id(next_id_++);
   if (!alive_) return fatal(Outcome::crashed, "it is not running");
+  if (shown_ && request.hidden()) request.set_shown_start(shown_->next_start());
   const auto start = Clock::now();
   std::optional<Answer> trouble = Exchange(*this, request, limits).run(reply);
   const Clock::duration each = (Clock::now() - start) / runs_of(request);
@@ -257,6 +262,7 @@ std::optional<Answer> Channel::exchange(protocol::Request& request, protocol::Re
     trouble = fatal(Outcome::crashed, "it broke the protocol: it answered another request");
   }
   if (inward_) inward_->clear(token_.size());
+  if (shown_) shown_->answered(reply.shown_end());
   return trouble;
 }
 

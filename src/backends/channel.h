@@ -9,6 +9,7 @@
 
 #include "backends/answer.h"
 #include "backends/arena.h"
+#include "backends/lending.h"
 #include "backends/process.h"
 
 namespace assay::protocol {
@@ -54,7 +55,8 @@ class Channel {
   void share() { shared_ = true; }
   bool shared() const { return shared_; }
   void put(const Value& value, protocol::Value& message);
-  std::optional<Value> take(const protocol::Value& message) const;
+  std::optional<Value> take(const protocol::Value& message);
+  std::optional<Value> take_shown(const protocol::Value& message);  // an inner value
   // The same with feeds, and their answers, that are of a block's form.
   void put(const TensorBlock& block, std::span<const NamedValues> feeds,
            protocol::Request& request);
@@ -64,13 +66,16 @@ class Channel {
  private:
   explicit Channel(Process process) : process_(std::move(process)) {}
   class Exchange;
+  enum class Place { outward, shown };
   void put_tensor(const Tensor& tensor, protocol::Tensor& message);
-  std::optional<Tensor> take_tensor(const protocol::Tensor& message) const;
+  std::optional<Value> take_from(Place place, const protocol::Value& message);
+  std::optional<Tensor> take_tensor(Place place, const protocol::Tensor& message);
   Answer fatal(Outcome outcome, const std::string& reason);
   void drain_errors();
 
   Process process_;
   std::optional<Arena> inward_, outward_;  // as the worker sees them
+  std::optional<Lending> shown_;           // where inner values lie
   std::string token_;
   std::string errors_;  // the end of what the worker wrote to its standard error
   std::uint64_t next_id_ = 1;

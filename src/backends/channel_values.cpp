@@ -80,16 +80,24 @@ void Channel::put_tensor(const Tensor& tensor, protocol::Tensor& message) {
   }
 }
 
-std::optional<Value> Channel::take(const protocol::Value& message) const {
+std::optional<Value> Channel::take(const protocol::Value& message) {
+  return take_from(Place::outward, message);
+}
+
+std::optional<Value> Channel::take_shown(const protocol::Value& message) {
+  return take_from(Place::shown, message);
+}
+
+std::optional<Value> Channel::take_from(Place place, const protocol::Value& message) {
   std::vector<Value> elements;
   for (const protocol::Value& one : message.elements()) {
-    std::optional<Value> element = take(one);
+    std::optional<Value> element = take_from(place, one);
     if (!element) return std::nullopt;
     elements.push_back(*std::move(element));
   }
   switch (message.kind()) {
     case protocol::Value::TENSOR: {
-      std::optional<Tensor> tensor = take_tensor(message.tensor());
+      std::optional<Tensor> tensor = take_tensor(place, message.tensor());
       return tensor ? std::optional<Value>(*std::move(tensor)) : std::nullopt;
     }
     case protocol::Value::SEQUENCE: {
@@ -127,7 +135,7 @@ std::optional<std::vector<NamedValues>> Channel::take(const TensorBlock& block, 
   return there ? target.take() : std::nullopt;
 }
 
-std::optional<Tensor> Channel::take_tensor(const protocol::Tensor& message) const {
+std::optional<Tensor> Channel::take_tensor(Place place, const protocol::Tensor& message) {
   const auto type = static_cast<ElementType>(message.type());
   const std::optional<Shape> shape = to_shape(message);
   if (!shape || message.type() <= 0 || message.type() >= kElementTypeCount) return std::nullopt;
@@ -137,18 +145,23 @@ std::optional<Tensor> Channel::take_tensor(const protocol::Tensor& message) cons
     return make_strings(*shape, std::move(texts));
   }
   if (!message.in_arena()) return from_file_bytes(type, *shape, message.data());
-  if (!shared_ || message.offset() + message.length() > outward_->size()) return std::nullopt;
-  if (same_in_memory(type)) {
-    // The length is checked before anything is taken for a shape that nobody sent.
-    if (message.length() != static_cast<std::uint64_t>(element_count(*shape)) * storage_size(type))
-      return std::nullopt;
+  if (!shared_) return std::nullopt;
+  // The length is checked before anything is taken for a shape that nobody sent.
+  const bool same = same_in_memory(type);
+  if (same &&
+      message.length() != static_cast<std::uint64_t>(element_count(*shape)) * storage_size(type))
+    return std::nullopt;
+  const bool lent = place == Place::shown && shown_;
+  if (same && lent) return shown_->lend(type, *shape, message.offset());
+  const Arena& arena = lent ? shown_->arena() : *outward_;
+  if (message.offset() + message.length() > arena.size()) return std::nullopt;
+  if (same) {
     Tensor tensor = Tensor::uninitialized(type, *shape);
-    if (!outward_->read(message.offset(), tensor.mutable_raw(), message.length()))
-      return std::nullopt;
+    if (!arena.read(message.offset(), tensor.mutable_raw(), message.length())) return std::nullopt;
     return tensor;
   }
   std::string bytes(message.length(), '\0');
-  if (!outward_->read(message.offset(), bytes.data(), bytes.size())) return std::nullopt;
+  if (!arena.read(message.offset(), bytes.data(), bytes.size())) return std::nullopt;
   return from_file_bytes(type, *shape, bytes);
 }
 

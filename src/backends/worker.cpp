@@ -127,9 +127,10 @@ Result<void> Worker::greet(const WorkerOptions& options) {
 
 // The answer in its place if one of them is none.
 template <class Messages>
-std::optional<Answer> Worker::take_values(const Messages& from, NamedValues& to) const {
+std::optional<Answer> Worker::take_values(const Messages& from, NamedValues& to, bool shown) {
   for (const protocol::Named& one : from) {
-    std::optional<Value> value = channel_.take(one.value());
+    std::optional<Value> value =
+        shown ? channel_.take_shown(one.value()) : channel_.take(one.value());
     if (!value) {
       return unreadable(fmt::format("the worker sent a value of {} that is none", one.name()));
     }
@@ -138,11 +139,11 @@ std::optional<Answer> Worker::take_values(const Messages& from, NamedValues& to)
   return std::nullopt;
 }
 
-Answer Worker::to_answer(const protocol::Reply& reply) const {
+Answer Worker::to_answer(const protocol::Reply& reply) {
   Answer answer = outcome_of(reply);
   if (reply.status() == "restart") answer.restart = to_variables(reply.variables());
   if (auto bad = take_values(reply.values(), answer.values)) return *std::move(bad);
-  if (auto bad = take_values(reply.hidden(), answer.hidden)) return *std::move(bad);
+  if (auto bad = take_values(reply.hidden(), answer.hidden, true)) return *std::move(bad);
   return answer;
 }
 
@@ -234,7 +235,7 @@ std::optional<Answer> Worker::again(std::span<const NamedValues> feeds, const Wo
 }
 
 bool Worker::take_answers(const protocol::Reply& reply, std::size_t count,
-                          std::vector<Answer>& answers) const {
+                          std::vector<Answer>& answers) {
   std::vector<Answer> found;
   for (const protocol::Result& result : reply.results()) {
     found.push_back(outcome_of(result));

@@ -121,11 +121,10 @@ class Worker {
   Answer load(const Job& job, const WorkerLimits& limits);
   Answer run(const Job& job, const WorkerLimits& limits, bool keep);
   void put_inputs(const Job& job, protocol::Request& request);
-  Answer to_answer(const protocol::Reply& reply) const;
+  Answer to_answer(const protocol::Reply& reply);
   template <class Messages>
-  std::optional<Answer> take_values(const Messages& from, NamedValues& to) const;
-  bool take_answers(const protocol::Reply& reply, std::size_t count,
-                    std::vector<Answer>& answers) const;
+  std::optional<Answer> take_values(const Messages& from, NamedValues& to, bool shown = false);
+  bool take_answers(const protocol::Reply& reply, std::size_t count, std::vector<Answer>& answers);
 
   struct Form;
 

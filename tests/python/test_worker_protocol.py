@@ -197,8 +197,9 @@ def test_many_feeds_are_answered_in_one_reply(pipe: Pipe) -> None:
 
 def test_feeds_that_lie_in_a_file_are_answered_in_another(tmp_path: Path) -> None:
     inward, outward = os.memfd_create("inward"), os.memfd_create("outward")
+    shown = os.memfd_create("shown")
     os.write(inward, b"a token")
-    shared = Pipe(tmp_path, (inward, outward))
+    shared = Pipe(tmp_path, (inward, outward, shown))
     assert shared.ask("hello", threads=1, token="a token").shared
     ask_first(shared, helper.make_node("Add", ["X", "X"], ["Y"]))
     for turn, count in enumerate([2, 2, 2, 1, 3, 3, 2]):
@@ -209,8 +210,36 @@ def test_feeds_that_lie_in_a_file_are_answered_in_another(tmp_path: Path) -> Non
         found = os.pread(outward, 64 * count, 0)
         assert found == blocks(*[[2 * number for number in feed] for feed in feeds])
     shared.end()
-    os.close(inward)
-    os.close(outward)
+    for file in (inward, outward, shown):
+        os.close(file)
+
+
+def test_inner_values_lie_in_a_third_file_from_where_they_may(tmp_path: Path) -> None:
+    inward, outward = os.memfd_create("inward"), os.memfd_create("outward")
+    shown = os.memfd_create("shown")
+    os.write(inward, b"a token")
+    shared = Pipe(tmp_path, (inward, outward, shown))
+    assert shared.ask("hello", threads=1, token="a token").shared
+    numbers = np.arange(4096, dtype=np.float32)
+    nodes = [helper.make_node("Add", ["X", "X"], ["Z"]), helper.make_node("Relu", ["Z"], ["Y"])]
+    data = small_model(*nodes).SerializeToString()
+    assert shared.ask("load", model="m", bytes=data).status == "ok"
+    for start in (0, 1 << 16):
+        reply = shared.ask(
+            "run",
+            model="m",
+            hidden=1,
+            shown_start=start,
+            inputs=[named("X", numbers.tolist())],
+        )
+        assert reply.status == "ok", reply.message
+        place = next(one for one in reply.hidden if one.name == "Z").value.tensor
+        assert (place.in_arena, place.offset, place.length) == (1, start, numbers.nbytes)
+        assert reply.shown_end >= start + numbers.nbytes
+        assert os.pread(shown, numbers.nbytes, start) == (2 * numbers).tobytes()
+    shared.end()
+    for file in (inward, outward, shown):
+        os.close(file)
 
 
 def test_a_form_ends_with_its_model(pipe: Pipe) -> None:
@@ -236,7 +265,7 @@ class Shrinking(framework.Loaded):  # type: ignore[misc]
 class NoArena:
     """A channel to somewhere else."""
 
-    outward = None
+    outward = shown = None
     named = channel.Channel.named
     _message = channel.Channel._message
     _tensor = channel.Channel._tensor

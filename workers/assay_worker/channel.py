@@ -1,8 +1,9 @@
 """The pipe to the engine: messages with their length before them, tensors beside them.
 
-On the engine's own machine two nameless files are inherited, one for each direction; tensors lie
-there. A worker elsewhere has them in the messages. Nothing but messages may reach the pipe, so
-standard output becomes standard error before a framework is imported.
+On the engine's own machine three nameless files are inherited, one for each direction and one for
+inner values, which the engine reads where they lie; tensors are there. A worker elsewhere has them
+in the messages. Nothing but messages may reach the pipe, so standard output becomes standard error
+before a framework is imported.
 """
 
 import mmap
@@ -75,7 +76,7 @@ class Channel(object):
         os.dup2(2, 1)
         null = os.open(os.devnull, os.O_RDONLY)
         os.dup2(null, 0)
-        self.inward = self.outward = None
+        self.inward = self.outward = self.shown = None
 
     def share(self, token):
         """Use the inherited files if what the engine wrote there can be read; tell whether."""
@@ -84,6 +85,7 @@ class Channel(object):
             inward = Arena(int(places[0]), False)
             if token and bytes(inward.view(0, len(token))) == token.encode():
                 self.inward, self.outward = inward, Arena(int(places[1]), True)
+                self.shown = Arena(int(places[2]), True)
         except (ValueError, IndexError, OSError, WireError):
             pass
         return self.inward is not None
@@ -149,25 +151,36 @@ class Channel(object):
 
     def named(self, name, value):
         """Return a value as a message to send."""
-        return Named(name=name, value=self._message(value))
+        return Named(name=name, value=self._message(value, self.outward))
 
-    def _message(self, value):
+    def named_inner(self, values, start):
+        """Return inner values by name as messages, and where their tensors end."""
+        if self.shown is None:
+            return [self.named(name, value) for name, value in values.items()], 0
+        self.shown.used = start
+        messages = [
+            Named(name=name, value=self._message(value, self.shown))
+            for name, value in values.items()
+        ]
+        return messages, self.shown.used
+
+    def _message(self, value, arena):
         if value is None:
             return Value(kind=Value.OPTIONAL)
         if isinstance(value, Array):
-            return Value(kind=Value.TENSOR, tensor=self._tensor(value))
+            return Value(kind=Value.TENSOR, tensor=self._tensor(value, arena))
         kind = Value.MAP if isinstance(value, tuple) else Value.SEQUENCE
-        return Value(kind=kind, elements=[self._message(one) for one in value])
+        return Value(kind=kind, elements=[self._message(one, arena) for one in value])
 
-    def _tensor(self, array):
+    def _tensor(self, array, arena):
         tensor = Tensor(type=array.type, dims=array.shape)
         if array.type == STRING:
             tensor.texts = array.data
             return tensor
         size = memoryview(array.data).nbytes
         place = None
-        if self.outward is not None and size > _SMALL:
-            place = self.outward.append(array.data)
+        if arena is not None and size > _SMALL:
+            place = arena.append(array.data)
         if place is None:
             tensor.data = bytes(array.data)
         else:

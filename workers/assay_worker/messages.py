@@ -73,6 +73,7 @@ class Request(Message):
         16: ("count", INT, False),  # again: so many feeds, a block each,
         17: ("placed", INT, False),  # which lie in the arena,
         18: ("data", BYTES, False),  # or here
+        19: ("shown_start", INT, False),  # run, with hidden: where their tensors may lie
     }
 
 
@@ -116,5 +117,6 @@ class Reply(Message):
         20: ("times", BYTES, False),  # again: seconds of each feed, a list of doubles, packed
         21: ("placed", INT, False),  # again: a block for each feed lies in the arena,
         22: ("data", BYTES, False),  # or here,
+        24: ("shown_end", INT, False),  # run, with hidden: where these tensors end
         23: ("results", Result, True),  # or answers are of other forms, and come one by one
     }

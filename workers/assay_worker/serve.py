@@ -127,7 +127,7 @@ class Server(object):
             self.values.update(hidden)
             return
         reply.values = [self.channel.named(name, value) for name, value in outputs.items()]
-        reply.hidden = [self.channel.named(name, value) for name, value in hidden.items()]
+        reply.hidden, reply.shown_end = self.channel.named_inner(hidden, request.shown_start)
         if request.form:
             self._forget_form()
             self.form = request.form, Form(model, request, reply)
