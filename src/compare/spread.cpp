@@ -107,13 +107,15 @@ __attribute__((target("avx512f,avx512dq,avx512vl"), flatten)) void draw_wide(
   draw_each(from, reach, to, count, seed);
 }
 
-Tensor draw_around(const Tensor& center, const std::vector<float>& reach, std::uint64_t seed) {
+// In the center's own place, if nobody else holds it.
+Tensor draw_around(Tensor center, const std::vector<float>& reach, std::uint64_t seed) {
   constexpr std::int64_t kGrain = 1 << 14;
   Drawing* const draw = gemm_isa() == "avx512" ? draw_wide : draw_plain;
-  Tensor drawn = Tensor::uninitialized(ElementType::f32, center.shape());
   const float* const from = center.data<float>().data();
+  Tensor drawn =
+      center.unique() ? std::move(center) : Tensor::uninitialized(ElementType::f32, center.shape());
   float* const to = drawn.mutate<float>().data();
-  parallel_for(center.size(), kGrain, [&](std::int64_t begin, std::int64_t end) {
+  parallel_for(drawn.size(), kGrain, [&](std::int64_t begin, std::int64_t end) {
     draw(from + begin, reach.data() + begin, to + begin, end - begin,
          seed + static_cast<std::uint64_t>(begin));
   });
@@ -121,8 +123,8 @@ Tensor draw_around(const Tensor& center, const std::vector<float>& reach, std::u
 }
 
 // A tensor drawn from what it may be.
-Tensor draw(const Tensor& center, const std::vector<float>& reach, std::uint64_t seed) {
-  if (center.type() == ElementType::f32) return draw_around(center, reach, seed);
+Tensor draw(Tensor center, const std::vector<float>& reach, std::uint64_t seed) {
+  if (center.type() == ElementType::f32) return draw_around(std::move(center), reach, seed);
   std::vector<double> elements = center.reals();
   for (std::size_t i = 0; i < elements.size(); ++i) {
     if (std::isfinite(elements[i])) elements[i] += reach[i] * unit_of(seed + i);
@@ -168,10 +170,12 @@ class RandomRuns {
       before(evaluated, outputs);
       for (std::size_t i = 0; i < outputs.size(); ++i) {
         if (!has_reals(outputs[i])) continue;
-        const Tensor& center = outputs[i].tensor();
+        Tensor center = outputs[i].tensor();
         const std::vector<float>* reach = reach_of(evaluated.name(i), outputs[i]);
         if (!reach || reach->size() != static_cast<std::size_t>(center.size())) continue;
-        outputs[i] = draw(center, *reach, seed_ + std::exchange(next, next + reach->size()));
+        outputs[i] = Value();  // holds the tensor no more
+        outputs[i] =
+            draw(std::move(center), *reach, seed_ + std::exchange(next, next + reach->size()));
       }
       if (after) after(evaluated, outputs);
     };
