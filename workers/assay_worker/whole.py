@@ -64,9 +64,12 @@ def graph_outputs(data):
     return [] if graph is None else [one.name for one in graph.output]
 
 
-def with_outputs(data, names):
-    """Return a file that has more outputs: a message after another is merged into it."""
-    old = set(graph_outputs(data))
+def with_outputs(data, names, known=None):
+    """Return a file that has more outputs: a message after another is merged into it.
+
+    `known` are those that it has, if somebody knows them.
+    """
+    old = set(graph_outputs(data) if known is None else known)
     added = [ValueInfoProto(name=name) for name in names if name not in old]
     return bytes(data) + encode(ModelProto(graph=GraphProto(output=added)))
 

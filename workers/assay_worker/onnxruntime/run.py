@@ -138,15 +138,18 @@ class LoadedSession(Loaded):
         self.plain = framework.session(data, folder)
         self.kinds = {one.name: one.type for one in self.plain.get_outputs()}
         self.watched, self.inner = None, None
+        self.computed = None  # the names of all values of nodes, once somebody asks
 
     def run(self, inputs, outputs, hidden):
         """Run one of the sessions."""
         wanted = list(outputs) or list(self.kinds)
         if not hidden:
             return self._run(self.plain, inputs, wanted), {}
-        inner = [name for name in node_outputs(self.data) if hidden.wants(name)]
+        if self.computed is None:
+            self.computed = node_outputs(self.data)
+        inner = [name for name in self.computed if hidden.wants(name)]
         if self.inner != inner:
-            shown = with_outputs(self.data, inner)
+            shown = with_outputs(self.data, inner, self.kinds)
             self.watched, self.inner = self.framework.session(shown, self.folder), inner
         values = self._run(self.watched, inputs, wanted, inner)
         seen = {name: values[name] for name in inner if name in values}
