@@ -30,6 +30,8 @@ from real_models import MODELS, OTHER_BRANCHES, save  # noqa: E402
 
 SUITES = ["node", "light", "real"]
 ENVIRONMENT = 3
+# Seconds of a run: what compiles a large model is slow, and does not hang.
+PATIENCE = {"node": 120, "light": 1800, "real": 1800}
 
 
 @dataclass
@@ -70,7 +72,7 @@ def assay(*words: object) -> dict[str, Any]:
 def on_tests(backend: str, suite: str) -> dict[str, Any]:
     """Compare on a suite of the standard."""
     folder = ROOT / "build" / "onnx-tests" / suite
-    words = ("--backends", f"reference,{backend}", "--worker-timeout", 120)
+    words = ("--backends", f"reference,{backend}", "--worker-timeout", PATIENCE[suite])
     return assay("compare", folder, "--tests", *words)
 
 
@@ -84,7 +86,7 @@ def on_real_models(backend: str) -> dict[str, Any]:
             data = Path(folder) / "data.npz"
             save(data, model.inputs())
             words = ("compare", model.path, "--backends", f"reference,{backend}", "--data", data)
-            document = assay(*words)
+            document = assay(*words, "--worker-timeout", PATIENCE["real"])
         if "error" in document:
             tests.append({"id": model.name, "error": document["error"]["message"]})
             continue
