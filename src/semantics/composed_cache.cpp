@@ -47,14 +47,25 @@ std::string shapes_of(std::span<const Value> inputs, std::uint64_t asked) {
 
 // As many places from the start on as there may be graphs: what is not kept is then seen to be so
 // without a look at what is.
-ComposedCache::ComposedCache() : passed_(kMostGraphs) {
-  graphs_.reserve(kMostGraphs);
-  kinds_.reserve(kMostGraphs);
+ComposedCache::ComposedCache() { graphs_.reserve(kMostGraphs); }
+
+ComposedPlans::ComposedPlans() { kinds_.reserve(kMostGraphs); }
+
+Passed::Passed() : hashes_(kMostGraphs) {}
+
+bool Passed::comes_again(std::size_t hash) {
+  return std::exchange(hashes_[hash % kMostGraphs], hash) == hash;
 }
 
 ComposedCache& ComposedCache::of_this_thread() {
   thread_local ComposedCache cache;
   return cache;
+}
+
+// Never destroyed: threads may still run when the process ends.
+ComposedPlans& ComposedPlans::shared() {
+  static ComposedPlans& only = *new ComposedPlans;
+  return only;
 }
 
 ComposedKey::ComposedKey(const PlannedNode& node, Reading reading, std::span<const Value> inputs) {
@@ -75,28 +86,26 @@ std::shared_ptr<ComposedGraph> ComposedCache::find(const ComposedKey& key) const
   return found == graphs_.end() ? nullptr : found->second;
 }
 
-bool ComposedCache::comes_again(std::size_t hash) {
-  return std::exchange(passed_[hash % kMostGraphs], hash) == hash;
-}
-
 void ComposedCache::keep(ComposedKey key, ComposedGraph graph) {
   if (graphs_.size() >= kMostGraphs) graphs_.clear();
   graph.memory->settle(*graph.plan);
   graphs_.insert_or_assign(std::move(key), std::make_shared<ComposedGraph>(std::move(graph)));
 }
 
-std::shared_ptr<const Plan> ComposedCache::find_plan(const ComposedKey& key,
-                                                     std::span<const Value> inputs) const {
+std::shared_ptr<const Plan> ComposedPlans::find(const ComposedKey& key,
+                                                std::span<const Value> inputs) const {
+  const std::lock_guard lock(mutex_);
   const auto kind = kinds_.find(std::string_view(key.text).substr(0, key.kind));
   if (kind == kinds_.end()) return nullptr;
   const auto found = kind->second.plans.find(shapes_of(inputs, kind->second.asked));
   return found == kind->second.plans.end() ? nullptr : found->second;
 }
 
-void ComposedCache::keep_plan(const ComposedKey& key, std::span<const Value> inputs,
-                              std::uint64_t asked, std::shared_ptr<const Plan> plan) {
+void ComposedPlans::keep(const ComposedKey& key, std::span<const Value> inputs, std::uint64_t asked,
+                         std::shared_ptr<const Plan> plan) {
+  const std::lock_guard lock(mutex_);
   const std::string_view text = std::string_view(key.text).substr(0, key.kind);
-  if (!comes_again(Hash()(text))) return;
+  if (!passed_.comes_again(Hash()(text))) return;
   if (plan_count_ >= kMostGraphs) kinds_.clear(), plan_count_ = 0;
   Kind& kind = kinds_[std::string(text)];
   if ((asked & ~kind.asked) != 0) {  // what is kept does not say for which of these shapes it is
@@ -105,6 +114,13 @@ void ComposedCache::keep_plan(const ComposedKey& key, std::span<const Value> inp
   }
   kind.plans.insert_or_assign(shapes_of(inputs, kind.asked), std::move(plan));
   ++plan_count_;
+}
+
+void ComposedPlans::forget() {
+  const std::lock_guard lock(mutex_);
+  kinds_.clear();
+  plan_count_ = 0;
+  passed_ = Passed();
 }
 
 }  // namespace assay

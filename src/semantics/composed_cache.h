@@ -1,10 +1,11 @@
 // The graphs that operators stand for, kept for the next node with the same attributes on inputs of
 // the same types, be it of another model: most of what a small model costs is learned over and over
 // again otherwise. What was learned in running a graph is kept for inputs of the same shapes; its
-// plan for all shapes that agree where the graph depends on them.
+// plan for all shapes that agree where the graph depends on them, and for all threads.
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -30,7 +31,18 @@ struct ComposedKey {
   bool operator==(const ComposedKey& other) const { return text == other.text; }
 };
 
-// One for each thread.
+// Tells what is worth keeping: most comes once and would only take memory.
+class Passed {
+ public:
+  Passed();
+  // Whether something with this hash has come before, as far as is remembered.
+  bool comes_again(std::size_t hash);
+
+ private:
+  std::vector<std::size_t> hashes_;  // that came once, each in its only place
+};
+
+// What was learned in running graphs, one for each thread.
 class ComposedCache {
  public:
   ComposedCache();
@@ -38,20 +50,33 @@ class ComposedCache {
 
   // Null if there is none. The caller keeps it alive while it runs.
   std::shared_ptr<ComposedGraph> find(const ComposedKey& key) const;
-  // Whether what has this hash is worth keeping: most comes once and would only take memory.
-  bool comes_again(std::size_t hash);
+  bool comes_again(std::size_t hash) { return passed_.comes_again(hash); }
   void keep(ComposedKey key, ComposedGraph graph);
 
-  // The same for plans. `asked` are the inputs whose shapes the graph depends on, by their bits.
-  std::shared_ptr<const Plan> find_plan(const ComposedKey& key,
-                                        std::span<const Value> inputs) const;
-  void keep_plan(const ComposedKey& key, std::span<const Value> inputs, std::uint64_t asked,
-                 std::shared_ptr<const Plan> plan);
+ private:
+  struct Hash {
+    std::size_t operator()(const ComposedKey& key) const { return key.hash; }
+  };
+  std::unordered_map<ComposedKey, std::shared_ptr<ComposedGraph>, Hash> graphs_;
+  Passed passed_;
+};
+
+// The plans of graphs, which nobody changes, for all threads together.
+class ComposedPlans {
+ public:
+  ComposedPlans();
+  static ComposedPlans& shared();
+
+  // Null if there is none.
+  std::shared_ptr<const Plan> find(const ComposedKey& key, std::span<const Value> inputs) const;
+  // `asked` are the inputs whose shapes the graph depends on, by their bits.
+  void keep(const ComposedKey& key, std::span<const Value> inputs, std::uint64_t asked,
+            std::shared_ptr<const Plan> plan);
+  void forget();
 
  private:
   struct Hash {
     using is_transparent = void;
-    std::size_t operator()(const ComposedKey& key) const { return key.hash; }
     std::size_t operator()(std::string_view text) const {
       return std::hash<std::string_view>()(text);
     }
@@ -61,10 +86,10 @@ class ComposedCache {
     std::uint64_t asked = 0;
     std::unordered_map<std::string, std::shared_ptr<const Plan>> plans;
   };
-  std::unordered_map<ComposedKey, std::shared_ptr<ComposedGraph>, Hash> graphs_;
+  mutable std::mutex mutex_;  // of all that follows
   std::unordered_map<std::string, Kind, Hash, std::equal_to<>> kinds_;
   std::size_t plan_count_ = 0;
-  std::vector<std::size_t> passed_;  // hashes that came once, each in its only place
+  Passed passed_;
 };
 
 }  // namespace assay

@@ -273,13 +273,14 @@ std::vector<Value> Run::run_entry(const PlannedNode& node, std::span<const Value
   // Remembering costs; most nodes of most models are evaluated once.
   const bool seen = remember && std::exchange(memory.seen[node.id], 1) != 0;
   fresh.lasting = seen || (!key.empty() && cache.comes_again(key.hash));
-  if (!key.empty()) fresh.composed = cache.find_plan(key, inputs);
+  ComposedPlans& plans = ComposedPlans::shared();
+  if (!key.empty()) fresh.composed = plans.find(key, inputs);
   const bool planned = fresh.composed != nullptr;
   fresh.proven = planned || memory.proven;
   learn(node, fresh, inputs);
   std::vector<Value> outputs = perform(node, fresh, inputs, unknown);
   if (!key.empty() && fresh.site.elements_read() == 0) {
-    if (!planned) cache.keep_plan(key, inputs, fresh.site.shapes_read(), fresh.composed);
+    if (!planned) plans.keep(key, inputs, fresh.site.shapes_read(), fresh.composed);
     if (fresh.lasting) cache.keep(std::move(key), {fresh.composed, std::move(fresh.inner)});
   } else if (seen && keep_inputs(fresh, options_.reading, inputs)) {
     memory.nodes[node.id] = std::make_unique<NodeMemory>(std::move(fresh));
