@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import sys
@@ -195,51 +196,50 @@ def test_many_feeds_are_answered_in_one_reply(pipe: Pipe) -> None:
     assert len(np.frombuffer(reply.times, np.float64)) == 3
 
 
-def test_feeds_that_lie_in_a_file_are_answered_in_another(tmp_path: Path) -> None:
-    inward, outward = os.memfd_create("inward"), os.memfd_create("outward")
-    shown = os.memfd_create("shown")
-    os.write(inward, b"a token")
-    shared = Pipe(tmp_path, (inward, outward, shown))
+@contextlib.contextmanager
+def sharing(folder: Path) -> Iterator[tuple[Pipe, int, int, int]]:
+    """Give a worker that has said hello, and the files that it shares with us."""
+    files = tuple(os.memfd_create(name) for name in ("inward", "outward", "shown"))
+    os.write(files[0], b"a token")
+    shared = Pipe(folder, files)
     assert shared.ask("hello", threads=1, token="a token").shared
-    ask_first(shared, helper.make_node("Add", ["X", "X"], ["Y"]))
-    for turn, count in enumerate([2, 2, 2, 1, 3, 3, 2]):
-        feeds = [[turn + i, 2.0 * i, -turn] for i in range(count)]
-        os.pwrite(inward, blocks(*feeds), 64)
-        reply = shared.ask("again", form=5, count=count, placed=1)
-        assert (reply.status, reply.placed, len(reply.times)) == ("ok", 1, 8 * count)
-        found = os.pread(outward, 64 * count, 0)
-        assert found == blocks(*[[2 * number for number in feed] for feed in feeds])
+    yield shared, files[0], files[1], files[2]
     shared.end()
-    for file in (inward, outward, shown):
+    for file in files:
         os.close(file)
+
+
+def test_feeds_that_lie_in_a_file_are_answered_in_another(tmp_path: Path) -> None:
+    with sharing(tmp_path) as (shared, inward, outward, _):
+        ask_first(shared, helper.make_node("Add", ["X", "X"], ["Y"]))
+        for turn, count in enumerate([2, 2, 2, 1, 3, 3, 2]):
+            feeds = [[turn + i, 2.0 * i, -turn] for i in range(count)]
+            os.pwrite(inward, blocks(*feeds), 64)
+            reply = shared.ask("again", form=5, count=count, placed=1)
+            assert (reply.status, reply.placed, len(reply.times)) == ("ok", 1, 8 * count)
+            found = os.pread(outward, 64 * count, 0)
+            assert found == blocks(*[[2 * number for number in feed] for feed in feeds])
 
 
 def test_inner_values_lie_in_a_third_file_from_where_they_may(tmp_path: Path) -> None:
-    inward, outward = os.memfd_create("inward"), os.memfd_create("outward")
-    shown = os.memfd_create("shown")
-    os.write(inward, b"a token")
-    shared = Pipe(tmp_path, (inward, outward, shown))
-    assert shared.ask("hello", threads=1, token="a token").shared
-    numbers = np.arange(4096, dtype=np.float32)
-    nodes = [helper.make_node("Add", ["X", "X"], ["Z"]), helper.make_node("Relu", ["Z"], ["Y"])]
-    data = small_model(*nodes).SerializeToString()
-    assert shared.ask("load", model="m", bytes=data).status == "ok"
-    for start in (0, 1 << 16):
-        reply = shared.ask(
-            "run",
-            model="m",
-            hidden=1,
-            shown_start=start,
-            inputs=[named("X", numbers.tolist())],
-        )
-        assert reply.status == "ok", reply.message
-        place = next(one for one in reply.hidden if one.name == "Z").value.tensor
-        assert (place.in_arena, place.offset, place.length) == (1, start, numbers.nbytes)
-        assert reply.shown_end >= start + numbers.nbytes
-        assert os.pread(shown, numbers.nbytes, start) == (2 * numbers).tobytes()
-    shared.end()
-    for file in (inward, outward, shown):
-        os.close(file)
+    with sharing(tmp_path) as (shared, _, _, shown):
+        numbers = np.arange(4096, dtype=np.float32)
+        nodes = [helper.make_node("Add", ["X", "X"], ["Z"]), helper.make_node("Relu", ["Z"], ["Y"])]
+        data = small_model(*nodes).SerializeToString()
+        assert shared.ask("load", model="m", bytes=data).status == "ok"
+        for start in (0, 1 << 16):
+            reply = shared.ask(
+                "run",
+                model="m",
+                hidden=1,
+                shown_start=start,
+                inputs=[named("X", numbers.tolist())],
+            )
+            assert reply.status == "ok", reply.message
+            place = next(one for one in reply.hidden if one.name == "Z").value.tensor
+            assert (place.in_arena, place.offset, place.length) == (1, start, numbers.nbytes)
+            assert reply.shown_end >= start + numbers.nbytes
+            assert os.pread(shown, numbers.nbytes, start) == (2 * numbers).tobytes()
 
 
 def test_a_form_ends_with_its_model(pipe: Pipe) -> None:
