@@ -36,6 +36,8 @@ constexpr Line kLines[] = {
     {"tflite", Operation::square_root, {2.5, 0}},     // 2.3: 2.31
     {"tflite", Operation::exp, {16, 0}},              // 15.8
     {"tflite", Operation::log, {4, 1.3e-7}},          // 1.2e-7 beyond four units
+    {"tflite", Operation::sin, {4, 2.5e-7}},          // 2.2e-7, the same up to 10,000
+    {"tflite", Operation::cos, {4, 2.5e-7}},          // 2.4e-7
     {"tensorflow-xla", Operation::sinh, {9, 0}},      // 2.21: 8.7
     {"tensorflow-xla", Operation::cosh, {9, 0}},      // 8.8
     {"tensorflow-xla", Operation::tanh, {4.5, 0}},    // 4.4
