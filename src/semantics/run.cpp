@@ -288,14 +288,20 @@ std::vector<Value> Run::run_entry(const PlannedNode& node, std::span<const Value
   return outputs;
 }
 
-// Whether the call is answered with plain results.
-bool Run::plain_suffices(const PlannedNode& node, Call& call) const {
+// Whether the call is answered with plain results. A function that somebody approximates in their
+// own way is never met to the last bit, so that few are tried.
+bool Run::plain_suffices(const PlannedNode& node, Call& call) {
+  constexpr int kTries = 2;
   if (silent_ > 0 || !options_.suffices || !may_be_plain(node, call)) return false;
+  int& in_vain = in_vain_[node.found.entry];
+  if (in_vain >= kTries) return false;
   call.reading = Reading::value;
   node.found.entry->meaning.evaluate(call);
   call.reading = Reading::bounded;
-  if (options_.suffices({node, path_, steps_, call.inputs, call.outputs, call.unknown}))
-    return true;
+  const bool suffices =
+      options_.suffices({node, path_, steps_, call.inputs, call.outputs, call.unknown});
+  in_vain = suffices ? 0 : in_vain + 1;
+  if (suffices) return true;
   call.outputs.assign(call.outputs.size(), Value());
   call.unknown = false;
   return false;

@@ -1,6 +1,7 @@
 // Run: one evaluation of a plan.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -57,7 +58,7 @@ class Run : public GraphEvaluator {
                                bool* unknown);
   std::vector<Value> perform(const PlannedNode& node, NodeMemory& memory,
                              std::span<const Value> inputs, bool* unknown);
-  bool plain_suffices(const PlannedNode& node, Call& call) const;
+  bool plain_suffices(const PlannedNode& node, Call& call);
   std::vector<Value> run_composed(const PlannedNode& node, NodeMemory& memory,
                                   std::span<const Value> inputs);
   std::vector<Value> run_silently(const Plan& plan, RunMemory& memory,
@@ -72,6 +73,7 @@ class Run : public GraphEvaluator {
   std::vector<Value> spare_;  // room for the inputs of the next node
   std::string failed_;        // the node at which an exception rose
   std::uint64_t node_count_ = 0;
+  std::map<const Operator*, int> in_vain_;  // how often in a row plain results did not suffice
   int silent_ = 0;  // inside composed graphs, whose nodes are not the model's: nobody observes them
 };
 
