@@ -12,6 +12,7 @@
 #include "base/parallel.h"
 #include "compare/agreement.h"
 #include "compare/drawn.h"
+#include "patterns/array.h"
 #include "patterns/gemm.h"
 
 namespace assay {
@@ -61,13 +62,18 @@ class Chance {
 // slow reading to learn this, and the runs after it draw from what is known.
 class Reaches {
  public:
-  // Of an element that is exact, or that can become anything, the reach is 0: both stay.
-  const std::vector<float>& learn(const std::string& name, const std::vector<double>& errors) {
+  // Of an element that is exact, or that can become anything, the reach is 0: both stay. Others
+  // reach half a unit farther than their errors, since a draw is rounded to the format: it would
+  // else show no result but the best one of an operation that is rounded correctly, and two such
+  // operations that somebody computes as one have no such result between them.
+  const std::vector<float>& learn(const std::string& name, const Value& value) {
     if (too_large()) known_.clear();
     std::vector<float>& reach = known_[name];
-    reach.resize(errors.size());
-    for (std::size_t i = 0; i < errors.size(); ++i) {
-      reach[i] = std::isfinite(errors[i]) ? static_cast<float>(errors[i]) : 0.0F;
+    reach.resize(value.errors()->size());
+    if (value.type() == ElementType::f32) {
+      find_reach(value.tensor().data<float>().data(), value, reach);
+    } else {
+      find_reach(value.tensor().reals().data(), value, reach);
     }
     bytes_ += reach.size() * sizeof(float);
     return reach;
@@ -80,6 +86,17 @@ class Reaches {
   bool too_large() const { return bytes_ > memory_limit() / 16; }
 
  private:
+  template <class T>
+  static void find_reach(const T* centers, const Value& value, std::vector<float>& reach) {
+    const std::vector<double>& errors = *value.errors();
+    const double unit = is_real(value.type()) ? rounding_of(value.type()).unit : 0;
+    for (std::size_t i = 0; i < reach.size(); ++i) {
+      const bool moves = std::isfinite(errors[i]) && errors[i] > 0;
+      const double far = errors[i] + unit * std::abs(static_cast<double>(centers[i]));
+      reach[i] = moves ? static_cast<float>(far) : 0.0F;
+    }
+  }
+
   std::unordered_map<std::string, std::vector<float>> known_;
   std::size_t bytes_ = 0;
 };
@@ -146,7 +163,7 @@ class RandomRuns {
   Drawn learn() {
     const std::uint64_t start = next_;
     const auto reach_of = [&](const std::string& name, const Value& output) {
-      return output.errors() ? &reaches_.learn(name, *output.errors()) : nullptr;
+      return output.errors() ? &reaches_.learn(name, output) : nullptr;
     };
     Drawn drawn = run(Reading::bounded, next_, reach_of);
     numbers_ = next_ - start;
@@ -274,6 +291,19 @@ void share_reach(Spread& spread) {
   for (double& allowance : spread.allowance) allowance = std::max(allowance, largest);
 }
 
+// Elements that no draw happened to move, among others that moved, may still be rounded otherwise.
+void allow_unmoved(Spread& spread) {
+  const bool moved = std::any_of(spread.allowance.begin(), spread.allowance.end(),
+                                 [](double allowance) { return allowance > 0; });
+  if (!moved || !is_real(spread.value.type())) return;
+  const double two_units = 4 * rounding_of(spread.value.type()).unit;
+  const std::vector<double> values = spread.value.tensor().reals();
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const double least = two_units * std::abs(values[i]);
+    if (std::isfinite(least)) spread.allowance[i] = std::max(spread.allowance[i], least);
+  }
+}
+
 void find_tolerances(Spread& spread) {
   const std::vector<double> values = spread.value.tensor().reals();
   double largest = 0;
@@ -345,6 +375,7 @@ Result<std::vector<Spread>> rounding_spread(const Evaluator& evaluator,
     if (chance.has(evaluator.model().graph.outputs[i].name)) leave_open(spreads[i]);
     if (!has_reals(spreads[i].value)) continue;
     share_reach(spreads[i]);
+    allow_unmoved(spreads[i]);
     find_tolerances(spreads[i]);
   }
   return spreads;

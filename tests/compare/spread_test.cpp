@@ -1,6 +1,7 @@
 #include "compare/spread.h"
 
 #include <cmath>
+#include <random>
 
 #include <gtest/gtest.h>
 
@@ -81,6 +82,43 @@ TEST(Spread, WhatRoundingTakesFromMostAnyMayHave) {
     two[winner] = two[(winner + 1) % kCount] = 0.5;
     EXPECT_LE(spreads->front().excess(make_tensor(ElementType::f32, {kCount}, two)), 1) << winner;
   }
+}
+
+// a·b − c·d with one rounding fewer, as where a multiplication and an addition are one instruction.
+TEST(Spread, AllowsOperationsThatAreComputedAsOne) {
+  constexpr std::int64_t kCount = 4000;
+  const ValueType row = ValueType::tensor(ElementType::f32, {Dim(kCount)});
+  auto model = std::make_shared<Model>();
+  model->ir_version = 8;
+  model->opsets[""] = 17;
+  Graph& graph = model->graph;
+  std::vector<Value> inputs;
+  std::vector<std::vector<float>> x;
+  std::mt19937 random(7);
+  std::uniform_real_distribution<float> uniform(-1, 1);
+  for (const char* name : {"A", "B", "C", "D"}) {
+    graph.inputs.push_back({name, row});
+    Tensor tensor(ElementType::f32, {kCount});
+    for (float& element : tensor.mutate<float>()) element = uniform(random);
+    x.emplace_back(tensor.data<float>().begin(), tensor.data<float>().end());
+    inputs.emplace_back(std::move(tensor));
+  }
+  graph.nodes.push_back(make_node("Mul", {"A", "B"}, {"P"}));
+  graph.nodes.push_back(make_node("Mul", {"C", "D"}, {"Q"}));
+  graph.nodes.push_back(make_node("Sub", {"P", "Q"}, {"S"}));
+  graph.nodes.push_back(make_node("Identity", {"S"}, {"Y"}));
+  graph.outputs.push_back({"Y", row});
+  const auto evaluator = Evaluator::make(model);
+  ASSERT_TRUE(evaluator);
+  const auto spreads = rounding_spread(**evaluator, inputs, 1);
+  ASSERT_TRUE(spreads);
+  Tensor fused(ElementType::f32, {kCount}), wrong(ElementType::f32, {kCount});
+  for (std::size_t i = 0; i < kCount; ++i) {
+    fused.mutate<float>()[i] = std::fma(x[0][i], x[1][i], -(x[2][i] * x[3][i]));
+    wrong.mutate<float>()[i] = fused.data<float>()[i] + 1e-6F;
+  }
+  EXPECT_LE(spreads->front().excess(fused), 1);
+  EXPECT_GT(spreads->front().excess(wrong), 1);
 }
 
 TEST(Spread, IsTheSameHoweverManyThreadsShareIt) {
