@@ -86,6 +86,13 @@ bool Arena::read(std::uint64_t offset, void* bytes, std::size_t count) const {
   return true;
 }
 
+std::optional<Tensor> Arena::read(std::uint64_t offset, ElementType type,
+                                  const Shape& shape) const {
+  Tensor tensor = Tensor::uninitialized(type, shape);
+  if (!read(offset, tensor.mutable_raw(), tensor.byte_size())) return std::nullopt;
+  return tensor;
+}
+
 bool Arena::write(std::uint64_t offset, std::vector<iovec> parts) {
   return pass(pwritev, descriptor(), offset, parts);
 }

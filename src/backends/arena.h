@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "backends/process.h"
+#include "tensor/tensor.h"
 
 namespace assay {
 
@@ -26,6 +27,8 @@ class Arena {
   // Where the bytes lie now; nullopt if there is no room.
   std::optional<std::uint64_t> append(const void* bytes, std::size_t count);
   bool read(std::uint64_t offset, void* bytes, std::size_t count) const;
+  // A tensor whose elements lie here in its storage layout.
+  std::optional<Tensor> read(std::uint64_t offset, ElementType type, const Shape& shape) const;
   // The same with memory that lies apart; false if there is no room, or not so much.
   bool write(std::uint64_t offset, std::vector<iovec> parts);
   bool read(std::uint64_t offset, std::vector<iovec> parts) const;

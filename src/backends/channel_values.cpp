@@ -154,12 +154,9 @@ std::optional<Tensor> Channel::take_tensor(Place place, const protocol::Tensor& 
   const bool lent = place == Place::shown && shown_;
   if (same && lent) return shown_->lend(type, *shape, message.offset());
   const Arena& arena = lent ? shown_->arena() : *outward_;
-  if (message.offset() + message.length() > arena.size()) return std::nullopt;
-  if (same) {
-    Tensor tensor = Tensor::uninitialized(type, *shape);
-    if (!arena.read(message.offset(), tensor.mutable_raw(), message.length())) return std::nullopt;
-    return tensor;
-  }
+  const std::uint64_t size = arena.size();
+  if (message.offset() > size || message.length() > size - message.offset()) return std::nullopt;
+  if (same) return arena.read(message.offset(), type, *shape);
   std::string bytes(message.length(), '\0');
   if (!arena.read(message.offset(), bytes.data(), bytes.size())) return std::nullopt;
   return from_file_bytes(type, *shape, bytes);

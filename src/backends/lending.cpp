@@ -81,9 +81,7 @@ std::optional<Tensor> Lending::lend(ElementType type, const Shape& shape, std::u
   if (const auto stretch = mapped ? last_stretch() : nullptr) {
     return Tensor(type, shape, stretch, stretch->at(offset));
   }
-  Tensor tensor = Tensor::uninitialized(type, shape);
-  if (!arena_->read(offset, tensor.mutable_raw(), count)) return std::nullopt;
-  return tensor;
+  return arena_->read(offset, type, shape);
 }
 
 }  // namespace assay
