@@ -65,7 +65,7 @@ std::uint64_t Lending::next_start() {
 }
 
 std::shared_ptr<const Lending::Stretch> Lending::last_stretch() {
-  const auto last = lent_.empty() ? nullptr : lent_.back().lock();
+  auto last = lent_.empty() ? nullptr : lent_.back().lock();
   if (last && last->start() == start_) return last;
   if (!arena_->lasting()) return nullptr;
   auto stretch = std::make_shared<const Stretch>(arena_, start_, end_);
