@@ -72,8 +72,9 @@ Value conv_as(const Call& call, const Patches& p) {
 
 Value conv_bounded(const Call& call, const Patches& p) {
   const Value* const bias = call.has(2) ? &call.input(2) : nullptr;
-  std::optional<Value> exact = convolve_exact(p, call.input(0), call.input(1), bias,
-                                              call.output_type(0), call.output_shape(0));
+  std::optional<Value> exact =
+      convolve_exact(p, call.input(0), call.input(1), bias, call.output_type(0),
+                     call.output_shape(0), kept_weights(call));
   return exact ? *std::move(exact) : conv_as<Bounded>(call, p);
 }
 

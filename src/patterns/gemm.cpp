@@ -1,6 +1,7 @@
 #include "patterns/gemm.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <memory>
 #include <new>
@@ -292,6 +293,15 @@ PackedRows::PackedRows(std::int64_t m, std::int64_t k, const MatrixView& a)
       }
     }
   });
+}
+
+PackedRows PackedRows::magnitudes() const {
+  PackedRows result = *this;
+  result.panels_ = Tensor::uninitialized(ElementType::f64, panels_.shape());
+  const auto from = panels_.data<double>();
+  std::transform(from.begin(), from.end(), result.panels_.mutate<double>().begin(),
+                 [](double one) { return std::abs(one); });
+  return result;
 }
 
 const double* PackedRows::panel(std::int64_t i, std::int64_t k0) const {

@@ -36,6 +36,7 @@ class PackedRows {
  public:
   PackedRows(std::int64_t m, std::int64_t k, const MatrixView& a);
 
+  PackedRows magnitudes() const;
   std::int64_t rows() const { return m_; }
   std::int64_t terms() const { return k_; }
   // The panel of all rows from i on, a multiple of a sliver's width, for the block of terms at k0.

@@ -116,13 +116,28 @@ PatchRow::PatchRow(const PatchAxis& inner, std::int64_t first, std::int64_t coun
     starts_.push_back((offset - *low) % step_ * phase_length_ + (offset - *low) / step_);
 }
 
+static bool is_empty(const Patches& p) {
+  return p.batches == 0 || p.groups == 0 || p.maps == 0 || p.outputs() == 0;
+}
+
+static bool goes_by_rows(const Patches& p) {
+  const bool few = p.channels == 1 ? p.maps < 4 || p.groups > 1 : p.maps < 4;
+  return few && p.terms() > 0 && p.axes.back().outputs > 1 && !is_pointwise(p);
+}
+
 void convolve(const Patches& p, const Elements& x, const Elements& w, const PatchSink& sink,
               PackedWeights* kept) {
-  if (p.batches == 0 || p.groups == 0 || p.maps == 0 || p.outputs() == 0) return;
-  const bool few = p.channels == 1 ? p.maps < 4 || p.groups > 1 : p.maps < 4;
-  if (few && p.terms() > 0 && p.axes.back().outputs > 1 && !is_pointwise(p))
-    return convolve_rows(p, x, w, sink);
+  if (is_empty(p)) return;
+  if (goes_by_rows(p)) return convolve_rows(p, x, w, sink);
   convolve_packed(p, x, w, sink, kept);
+}
+
+bool convolve_with_magnitudes(const Patches& p, const Elements& x, const Elements& w,
+                              const MagnitudeSink& sink, PackedWeights* kept) {
+  const bool vector = p.batches * p.outputs() == 1 || p.maps == 1;
+  if (is_empty(p) || p.terms() == 0 || vector || goes_by_rows(p)) return false;
+  convolve_packed_twice(p, x, w, sink, kept);
+  return true;
 }
 
 // Gives a group the sums of the one before if it has the same elements. Ranges mostly do: one of

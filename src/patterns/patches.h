@@ -48,6 +48,15 @@ using PackedWeights = std::shared_ptr<const std::vector<PackedRows>>;
 void convolve(const Patches& p, const Elements& x, const Elements& w, const PatchSink& sink,
               PackedWeights* kept = nullptr);
 
+// Gets beside the sums those of the magnitudes of the same products.
+using MagnitudeSink =
+    std::function<void(std::int64_t batch, std::int64_t map, std::int64_t begin, std::int64_t count,
+                       const double* sums, const double* magnitudes)>;
+// Both in one pass, to the last bit what two would give. False, and nothing has been done, where
+// the sums are not computed as a product of matrices.
+bool convolve_with_magnitudes(const Patches& p, const Elements& x, const Elements& w,
+                              const MagnitudeSink& sink, PackedWeights* kept = nullptr);
+
 // The same in another scalar (Bounded, Interval). A bias (one a map, or nullptr) is a term of the
 // sum, so that the bounds hold wherever it is added.
 template <class S>

@@ -1,4 +1,4 @@
-// A convolution of exact tensors with its rounding bound: two of plain numbers.
+// A convolution of exact tensors with its rounding bound: sums and magnitudes of plain numbers.
 #pragma once
 
 #include <optional>
@@ -11,6 +11,7 @@ namespace assay {
 // What convolve gives for Bounded, settled in `type`, with a bias unless it is null. None where an
 // operand has errors of its own, is not finite, or may be flushed: then it takes the whole reading.
 std::optional<Value> convolve_exact(const Patches& p, const Value& x, const Value& w,
-                                    const Value* bias, ElementType type, const Shape& shape);
+                                    const Value* bias, ElementType type, const Shape& shape,
+                                    PackedWeights* kept = nullptr);
 
 }  // namespace assay

@@ -119,6 +119,8 @@ bool is_pointwise(const Patches& p);
 // Convolutions as matrix products, strip by strip.
 void convolve_packed(const Patches& p, const Elements& x, const Elements& w, const PatchSink& sink,
                      PackedWeights* kept);
+void convolve_packed_twice(const Patches& p, const Elements& x, const Elements& w,
+                           const MagnitudeSink& sink, PackedWeights* kept);
 // Those with few maps: each sum runs over whole rows instead.
 void convolve_rows(const Patches& p, const Elements& x, const Elements& w, const PatchSink& sink);
 

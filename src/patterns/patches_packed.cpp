@@ -1,4 +1,6 @@
 // Convolutions as matrix products: the weights are packed once, the patches a strip at a time.
+#include <cmath>
+
 #include "base/parallel.h"
 #include "patterns/gemm.h"
 #include "patterns/patches_fill.h"
@@ -65,9 +67,9 @@ PackedWeights pack_weights(const Patches& p, const Elements& w, PackedWeights* k
 }
 
 // Runs multiply(group, j0, j1, c) for strips of columns [j0, j1) of [0, columns) and hands the
-// maps x (j1 - j0) results at c on.
-template <class Multiply>
-void by_strips(const Patches& p, std::int64_t columns, const PatchSink& sink,
+// maps x (j1 - j0) results at c on, and as many behind them of each further one of `kinds`.
+template <class Sink, class Multiply>
+void by_strips(const Patches& p, std::int64_t columns, std::int64_t kinds, const Sink& sink,
                const Multiply& multiply) {
   const std::int64_t outputs = p.outputs(), width = strip_width(p, columns);
   const std::int64_t strips = divide_up(columns, width);
@@ -77,13 +79,14 @@ void by_strips(const Patches& p, std::int64_t columns, const PatchSink& sink,
     for (std::int64_t task = begin; task < end; ++task) {
       const std::int64_t group = task / strips, j0 = task % strips * width;
       const std::int64_t j1 = std::min(j0 + width, columns);
-      double* const c = result_buffer(p.maps * width).data();
+      double* const c = result_buffer(kinds * p.maps * width).data();
       multiply(group, j0, j1, c);
       for (std::int64_t map = 0; map < p.maps; ++map) {
         for (std::int64_t j = j0; j < j1;) {
           const std::int64_t batch = j / outputs, first = j % outputs;
           const std::int64_t count = std::min(outputs - first, j1 - j);
-          sink(batch, group * p.maps + map, first, count, c + map * (j1 - j0) + (j - j0));
+          sink(batch, group * p.maps + map, first, count, c + map * (j1 - j0) + (j - j0),
+               p.maps * (j1 - j0));
           j += count;
         }
       }
@@ -99,8 +102,8 @@ void convolve_pointwise(const Patches& p, const Elements& x, const Elements& w,
   const PackedWeights packed = vector ? nullptr : pack_weights(p, w, kept);
   for (std::int64_t batch = 0; batch < p.batches; ++batch) {
     const auto shifted = [&](std::int64_t, std::int64_t map, std::int64_t begin, std::int64_t count,
-                             double* sums) { sink(batch, map, begin, count, sums); };
-    by_strips(p, outputs, shifted,
+                             double* sums, std::int64_t) { sink(batch, map, begin, count, sums); };
+    by_strips(p, outputs, 1, shifted,
               [&](std::int64_t group, std::int64_t j0, std::int64_t j1, double* c) {
                 const Elements from = at(x, (batch * p.groups + group) * p.channels * outputs + j0);
                 const MatrixView columns = {from.data, from.is_float, outputs, 1};
@@ -133,6 +136,8 @@ class Strip {
              tile_.runs.size() == 1 ? tile_.runs[0].count : p.axes.back().outputs) {
     find_rows();
   }
+
+  void take_magnitudes() { magnitudes_ = true; }
 
   void pack(std::int64_t k0, std::int64_t k1, std::int64_t width, double* panel) const {
     const auto runs = static_cast<std::int64_t>(tile_.runs.size());
@@ -241,6 +246,7 @@ class Strip {
         to += length;
       }
     }
+    if (magnitudes_) std::for_each(rows.data(), to, [](double& one) { one = std::abs(one); });
     return rows.data();
   }
 
@@ -274,6 +280,7 @@ class Strip {
   const std::int64_t first_;  // output along the last axis with which the rows begin
   const PatchRow row_;
   const RowKernels& kernels_ = row_kernels();
+  bool magnitudes_ = false;
   std::vector<Source> sources_;
   std::vector<std::int64_t> places_;  // by leading tap and run, among the rows of a channel
 };
@@ -298,13 +305,37 @@ void convolve_patches(const Patches& p, const T* x, const Elements& w, const Pat
   const std::int64_t columns = p.batches * p.outputs();
   const bool vector = columns == 1;
   const PackedWeights packed = vector ? nullptr : pack_weights(p, w, kept);
-  by_strips(p, columns, sink, [&](std::int64_t group, std::int64_t j0, std::int64_t j1, double* c) {
+  const auto sums_only = [&](std::int64_t batch, std::int64_t map, std::int64_t begin,
+                             std::int64_t count, double* sums,
+                             std::int64_t) { sink(batch, map, begin, count, sums); };
+  const auto product = [&](std::int64_t group, std::int64_t j0, std::int64_t j1, double* c) {
     const Strip<T> strip(p, x, group, j0, j1);
     if (!vector) return multiply(strip, (*packed)[static_cast<std::size_t>(group)], j1 - j0, c);
     std::vector<double> column(static_cast<std::size_t>(p.terms() + kPanelSlack));
     strip.pack(0, p.terms(), 1, column.data());
     gemm(p.maps, 1, p.terms(), weights_of(p, w, group), {column.data(), false, 1, 1}, c, 1);
-  });
+  };
+  by_strips(p, columns, 1, sums_only, product);
+}
+
+// The second product of a strip finds what it reads in the cache.
+template <class T>
+void convolve_patches_twice(const Patches& p, const T* x, const Elements& w,
+                            const MagnitudeSink& sink, PackedWeights* kept) {
+  const PackedWeights packed = pack_weights(p, w, kept);
+  std::vector<PackedRows> sizes;
+  for (const PackedRows& one : *packed) sizes.push_back(one.magnitudes());
+  const auto both = [&](std::int64_t batch, std::int64_t map, std::int64_t begin,
+                        std::int64_t count, const double* sums,
+                        std::int64_t apart) { sink(batch, map, begin, count, sums, sums + apart); };
+  const auto products = [&](std::int64_t group, std::int64_t j0, std::int64_t j1, double* c) {
+    const auto own = static_cast<std::size_t>(group);
+    Strip<T> strip(p, x, group, j0, j1);
+    multiply(strip, (*packed)[own], j1 - j0, c);
+    strip.take_magnitudes();
+    multiply(strip, sizes[own], j1 - j0, c + p.maps * (j1 - j0));
+  };
+  by_strips(p, p.batches * p.outputs(), 2, both, products);
 }
 
 }  // namespace
@@ -315,6 +346,13 @@ void convolve_packed(const Patches& p, const Elements& x, const Elements& w, con
   if (is_pointwise(p) || p.terms() == 0) return convolve_pointwise(p, x, w, sink, kept);
   if (x.is_float) return convolve_patches(p, static_cast<const float*>(x.data), w, sink, kept);
   convolve_patches(p, static_cast<const double*>(x.data), w, sink, kept);
+}
+
+void convolve_packed_twice(const Patches& p, const Elements& x, const Elements& w,
+                           const MagnitudeSink& sink, PackedWeights* kept) {
+  if (x.is_float)
+    return convolve_patches_twice(p, static_cast<const float*>(x.data), w, sink, kept);
+  convolve_patches_twice(p, static_cast<const double*>(x.data), w, sink, kept);
 }
 
 }  // namespace assay

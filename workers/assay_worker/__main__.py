@@ -1,5 +1,6 @@
 """usage: python -m assay_worker FRAMEWORK [MODE]: a worker on standard input and output."""
 
+import gc
 import importlib.util
 import sys
 
@@ -9,6 +10,7 @@ def main():
     if len(sys.argv) < 2:
         sys.exit(__doc__)
     name, mode = sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else ""
+    gc.disable()  # to look for garbage while importing takes time and finds none
     from . import serve
 
     own = importlib.util.find_spec("assay_worker." + name) is not None

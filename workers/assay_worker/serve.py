@@ -1,5 +1,6 @@
 """Answers the engine's requests, one after the other, until the pipe ends."""
 
+import gc
 import os
 import platform
 import struct
@@ -91,6 +92,7 @@ class Server(object):
     def _hello(self, request, reply):
         reply.shared = int(self.channel.share(request.token))
         self.framework.start(request.threads, request.seed)
+        gc.enable()
         reply.framework, reply.version = self.framework.name, self.framework.version()
         reply.python, reply.again = platform.python_version(), 1
 
