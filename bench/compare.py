@@ -23,7 +23,7 @@ from real_models import MODELS, RealModel, save  # noqa: E402
 
 ASSAY = str(ROOT / "build" / "assay")
 BACKENDS = ("onnxruntime", "onnxruntime-noopt")
-REPEAT = 3
+REPEAT = 5
 
 
 def processor_seconds() -> float:

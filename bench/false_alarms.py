@@ -6,18 +6,21 @@ Compares each backend with the reference on the standard's node tests, the light
 real trained models, and prints a table: how many models were compared, how many values were judged,
 how many models raised an alarm, and for how many of these tests/backends/known.json has the reason.
 What remains is listed by name: each is a defect that nobody knows of yet, or an error of Assay.
-With --results what was found before is kept there and not measured again.
+With --results what was found is kept there, part by part of a suite, and not measured again: a
+compiler may take hours, and one who stops it loses no more than a part.
 """
 
 from __future__ import annotations
 
 import argparse
+import functools
 import json
 import re
 import subprocess
 import sys
 import tempfile
 from collections import Counter
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -26,12 +29,13 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tools"))
 
 from backend_tests import known_reasons  # noqa: E402
-from real_models import MODELS, OTHER_BRANCHES, save  # noqa: E402
+from real_models import MODELS, OTHER_BRANCHES, RealModel, save  # noqa: E402
 
 SUITES = ["node", "light", "real"]
 ENVIRONMENT = 3
 # Seconds of a run: what compiles a large model is slow, and does not hang.
 PATIENCE = {"node": 120, "light": 1800, "real": 1800}
+PART = {"node": 50, "light": 1}  # tests
 
 
 @dataclass
@@ -69,37 +73,42 @@ def assay(*words: object) -> dict[str, Any]:
     return document
 
 
-def on_tests(backend: str, suite: str) -> dict[str, Any]:
-    """Compare on a suite of the standard."""
-    folder = ROOT / "build" / "onnx-tests" / suite
+def on_tests(backend: str, suite: str, names: list[str]) -> dict[str, Any]:
+    """Compare on some tests of a suite of the standard."""
     words = ("--backends", f"reference,{backend}", "--worker-timeout", PATIENCE[suite])
-    return assay("compare", folder, "--tests", *words)
+    with tempfile.TemporaryDirectory() as folder:
+        for name in names:
+            (Path(folder) / name).symlink_to(ROOT / "build" / "onnx-tests" / suite / name)
+        document = assay("compare", folder, "--tests", *words)
+    return {"tests": document["tests"], "total": document["backends"][1]}
 
 
-def on_real_models(backend: str) -> dict[str, Any]:
-    """Compare on every real model; the document looks like that of a suite."""
-    tests: list[dict[str, Any]] = []
-    total: dict[str, Any] = {"name": backend, "version": "", "answered": 0, "judged": 0}
-    verdicts: Counter[str] = Counter()
-    for model in MODELS + OTHER_BRANCHES:
-        with tempfile.TemporaryDirectory() as folder:
-            data = Path(folder) / "data.npz"
-            save(data, model.inputs())
-            words = ("compare", model.path, "--backends", f"reference,{backend}", "--data", data)
-            document = assay(*words, "--worker-timeout", PATIENCE["real"])
-        if "error" in document:
-            tests.append({"id": model.name, "error": document["error"]["message"]})
-            continue
-        row = document["backends"][1]
-        total["version"] = row["version"]
-        total["answered"] += row["answered"]
-        total["judged"] += row["judged"]
-        verdicts.update(row["verdicts"])
-        for finding in document["findings"]:
-            finding["alarm"] = finding["kind"] in {"inconsistency", "optimiser", "nondeterminism"}
-        pairs = [pair for pair in document["pairs"] if pair["inconsistent"]]
-        tests.append({"id": model.name, "findings": document["findings"], "inconsistent": pairs})
-    return {"tests": tests, "backends": [{}, {**total, "verdicts": dict(verdicts)}]}
+def on_real_model(backend: str, model: RealModel) -> dict[str, Any]:
+    """Compare on a real model; the document looks like that of a suite."""
+    with tempfile.TemporaryDirectory() as folder:
+        data = Path(folder) / "data.npz"
+        save(data, model.inputs())
+        words = ("compare", model.path, "--backends", f"reference,{backend}", "--data", data)
+        document = assay(*words, "--worker-timeout", PATIENCE["real"])
+    if "error" in document:
+        return {"tests": [{"id": model.name, "error": document["error"]["message"]}]}
+    for finding in document["findings"]:
+        finding["alarm"] = finding["kind"] in {"inconsistency", "optimiser", "nondeterminism"}
+    pairs = [pair for pair in document["pairs"] if pair["inconsistent"]]
+    test = {"id": model.name, "findings": document["findings"], "inconsistent": pairs}
+    return {"tests": [test], "total": document["backends"][1]}
+
+
+def parts_of(backend: str, suite: str) -> Iterator[tuple[str, Callable[[], dict[str, Any]]]]:
+    """Return the parts of a suite, each by its name and what measures it."""
+    if suite == "real":
+        for model in MODELS + OTHER_BRANCHES:
+            yield model.name, functools.partial(on_real_model, backend, model)
+        return
+    names = sorted(one.name for one in (ROOT / "build" / "onnx-tests" / suite).iterdir())
+    for start in range(0, len(names), PART[suite]):
+        part = names[start : start + PART[suite]]
+        yield part[0], functools.partial(on_tests, backend, suite, part)
 
 
 def alarms_of(backend: str, tests: list[dict[str, Any]]) -> list[Alarm]:
@@ -121,23 +130,23 @@ def alarms_of(backend: str, tests: list[dict[str, Any]]) -> list[Alarm]:
 
 def measure(backend: str, suite: str, results: Path | None) -> Row:
     """Compare a backend on a suite, or read what came of it before."""
-    kept = results / f"{backend}-{suite}.json" if results else None
-    if kept and kept.exists():
-        document = json.loads(kept.read_text())
-    else:
-        document = on_real_models(backend) if suite == "real" else on_tests(backend, suite)
-        if kept:
-            kept.parent.mkdir(parents=True, exist_ok=True)
-            kept.write_text(json.dumps(document, indent=1))
-    total = document["backends"][1]
-    return Row(
-        backend,
-        total["version"],
-        total["answered"],
-        total["judged"],
-        Counter(total["verdicts"]),
-        alarms_of(backend, document["tests"]),
-    )
+    row = Row(backend)
+    for name, find in parts_of(backend, suite):
+        kept = results / f"{backend}-{suite}" / f"{name}.json" if results else None
+        if kept and kept.exists():
+            document = json.loads(kept.read_text())
+        else:
+            document = find()
+            if kept:
+                kept.parent.mkdir(parents=True, exist_ok=True)
+                kept.write_text(json.dumps(document, indent=1))
+        row.alarms += alarms_of(backend, document["tests"])
+        if total := document.get("total"):
+            row.version = total["version"]
+            row.models += total["answered"]
+            row.values += total["judged"]
+            row.verdicts.update(total["verdicts"])
+    return row
 
 
 def main() -> None:

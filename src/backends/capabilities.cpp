@@ -1,6 +1,5 @@
 // What a backend can do: asked of its worker once, and remembered beside its environment.
 #include <algorithm>
-#include <cstdlib>
 #include <fstream>
 #include <set>
 
@@ -127,10 +126,6 @@ Result<WorkerCommand> worker_command(const BackendName& backend) {
   // Where nobody may keep what imports compile, as in many containers, each takes three times as
   // long; these environments are our own.
   command.variables.emplace_back("PYTHONDONTWRITEBYTECODE", "");
-  // Large pages: to take a tensor's memory page by page costs more than to fill it.
-  if (!std::getenv("GLIBC_TUNABLES")) {
-    command.variables.emplace_back("GLIBC_TUNABLES", "glibc.malloc.hugetlb=1");
-  }
   return command;
 }
 

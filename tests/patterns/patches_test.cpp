@@ -109,6 +109,37 @@ TEST(Patches, MatchTheirDefinition) {
   }
 }
 
+// In one pass, sums and magnitudes have the bits that two passes give them.
+TEST(Patches, HaveMagnitudesBesideThem) {
+  Random random(6);
+  std::normal_distribution<float> draw;
+  int at_once = 0;
+  for (int round = 0; round < 400; ++round) {
+    const Patches p = random_patches(random);
+    std::vector<float> x(static_cast<std::size_t>(p.batches * p.groups * p.channels * p.plane()));
+    std::vector<float> w(static_cast<std::size_t>(p.groups * p.maps * p.terms()));
+    for (float& element : x) element = draw(random);
+    for (float& element : w) element = draw(random);
+    const std::int64_t maps = p.groups * p.maps, outputs = p.outputs();
+    std::vector<double> sums(static_cast<std::size_t>(p.batches * maps * outputs)), sizes = sums;
+    const bool done =
+        convolve_with_magnitudes(p, {x.data(), true}, {w.data(), true},
+                                 [&](std::int64_t batch, std::int64_t map, std::int64_t begin,
+                                     std::int64_t count, const double* sum, const double* size) {
+                                   const std::int64_t at = (batch * maps + map) * outputs + begin;
+                                   std::copy_n(sum, count, sums.data() + at);
+                                   std::copy_n(size, count, sizes.data() + at);
+                                 });
+    if (!done) continue;
+    ++at_once;
+    EXPECT_EQ(sums, convolved(p, {x.data(), true}, {w.data(), true})) << "round " << round;
+    for (float& element : x) element = std::abs(element);
+    for (float& element : w) element = std::abs(element);
+    EXPECT_EQ(sizes, convolved(p, {x.data(), true}, {w.data(), true})) << "round " << round;
+  }
+  EXPECT_GT(at_once, 100);
+}
+
 TEST(Patches, DoNotDependOnThreads) {
   Random random(4);
   std::normal_distribution<float> draw;
