@@ -5,13 +5,14 @@
 #include <cstring>
 #include <mutex>
 #include <sys/mman.h>
+#include <unordered_map>
 #include <vector>
 
 namespace assay {
 namespace {
 
 constexpr std::size_t kMostKeptBytes = std::size_t{256} << 20;
-constexpr std::size_t kMostKeptBlocks = 64;
+constexpr std::size_t kMostKeptBlocks = 256;
 
 // Eight sizes an octave, so that a tensor a little smaller finds the block of another again.
 std::size_t capacity_of(std::size_t size) {
@@ -31,20 +32,30 @@ class KeptBlocks {
  public:
   KeptBlocks() { blocks_.reserve(kMostKeptBlocks); }
 
+  // The smallest that is large enough, the newest of those, and not more than twice as large.
   void* take(std::size_t capacity) {
     const std::lock_guard lock(mutex_);
-    for (std::size_t i = blocks_.size(); i-- > 0;) {
-      if (blocks_[i].capacity == capacity) return remove(i);
+    std::size_t best = blocks_.size(), least = 2 * capacity + 1;
+    for (std::size_t i = blocks_.size(); i-- > 0 && least > capacity;) {
+      if (blocks_[i].capacity < capacity || blocks_[i].capacity >= least) continue;
+      best = i;
+      least = blocks_[i].capacity;
     }
-    return nullptr;
+    if (best == blocks_.size()) return nullptr;
+    if (least > capacity) larger_.emplace(blocks_[best].block, least);
+    return remove(best);
   }
 
   void keep(void* block, std::size_t capacity) {
+    const std::lock_guard lock(mutex_);
+    if (const auto found = larger_.find(block); found != larger_.end()) {
+      capacity = found->second;
+      larger_.erase(found);
+    }
     if (capacity > kMostKeptBytes) {
       munmap(block, capacity);
       return;
     }
-    const std::lock_guard lock(mutex_);
     while (blocks_.size() == kMostKeptBlocks || bytes_ + capacity > kMostKeptBytes) drop_oldest();
     blocks_.push_back({block, capacity});
     bytes_ += capacity;
@@ -76,6 +87,7 @@ class KeptBlocks {
 
   std::mutex mutex_;
   std::vector<Kept> blocks_;
+  std::unordered_map<void*, std::size_t> larger_;  // in use: of more than was asked for
   std::atomic<std::size_t> bytes_{0};
 };
 

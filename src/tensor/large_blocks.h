@@ -9,7 +9,7 @@
 namespace assay {
 
 // From this size on, blocks come from here.
-inline constexpr std::size_t kLargeBlock = std::size_t{1} << 20;
+inline constexpr std::size_t kLargeBlock = std::size_t{1} << 18;
 
 // nullptr if the system refuses. `zeroed` says that the memory must be all zeros.
 void* take_large_block(std::size_t size, bool zeroed);
