@@ -62,6 +62,11 @@ def ints(tensor):
     return list(ANSWERS.keep(tensor.reshape(-1).tolist()))
 
 
+def known(find):
+    """Return what `find` does of a file's own tensors, which a compiler cannot look into."""
+    return ANSWERS.following() if ANSWERS.replaying else ANSWERS.keep(find())
+
+
 def number(tensor, default=None):
     """Return a tensor's only element as Python's number."""
     return default if tensor is None else ints(tensor)[0]

@@ -4,7 +4,7 @@ import torch
 from torch.nn import functional
 
 from ..table import composed, unsupported
-from .parts import RELEASE, axes_of, interleaved, ints, kind
+from .parts import RELEASE, axes_of, interleaved, ints, kind, known
 
 
 def AffineGrid(node, theta, size):
@@ -48,7 +48,7 @@ def ConstantOfShape(node, shape):
     value = node.get("value")
     if value is None:
         return torch.zeros(ints(shape))
-    fill = value.numpy().reshape(-1)[0].item()
+    fill = known(lambda: value.numpy().reshape(-1)[0].item())
     return torch.full(ints(shape), fill, dtype=kind(value.type))
 
 
