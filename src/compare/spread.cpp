@@ -1,10 +1,8 @@
 #include "compare/spread.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <limits>
-#include <memory>
 #include <mutex>
 #include <set>
 #include <string>
@@ -61,48 +59,27 @@ class Chance {
   std::set<std::string> names_;
 };
 
-// How far each element of a result may lie from what was computed: of that the upper half of a
-// float, rounded up, says enough, and four runs read it.
-class Reach {
- public:
-  Reach() = default;
-  explicit Reach(std::size_t size)
-      : size_(size), halves_(std::make_unique_for_overwrite<std::uint16_t[]>(size)) {}
-
-  std::size_t size() const { return size_; }
-  const std::uint16_t* halves() const { return halves_.get(); }
-  void set(std::size_t i, float reach) {
-    halves_[i] = static_cast<std::uint16_t>((std::bit_cast<std::uint32_t>(reach) + 0xffff) >> 16);
-  }
-  static float whole(std::uint16_t half) {
-    return std::bit_cast<float>(static_cast<std::uint32_t>(half) << 16);
-  }
-
- private:
-  std::size_t size_ = 0;
-  std::unique_ptr<std::uint16_t[]> halves_;
-};
-
-// The reaches of each node's results, by name; it takes one run in the slow reading to learn them,
-// and the runs after it draw from what is known.
+// How far each result of each node may lie from what was computed, by name; it takes one run in the
+// slow reading to learn this, and the runs after it draw from what is known.
 class Reaches {
  public:
   // Of an element that is exact, or that can become anything, the reach is 0: both stay. Others
   // reach half a unit farther than their errors, since a draw is rounded to the format: it would
   // else show no result but the best one of an operation that is rounded correctly, and two such
   // operations that somebody computes as one have no such result between them.
-  const Reach& learn(const std::string& name, const Value& value) {
+  const std::vector<float>& learn(const std::string& name, const Value& value) {
     if (too_large()) known_.clear();
-    Reach& reach = known_[name] = Reach(value.errors()->size());
+    std::vector<float>& reach = known_[name];
+    reach.resize(value.errors()->size());
     if (value.type() == ElementType::f32) {
       find_reach(value.tensor().data<float>().data(), value, reach);
     } else {
       find_reach(value.tensor().reals().data(), value, reach);
     }
-    bytes_ += reach.size() * sizeof(std::uint16_t);
+    bytes_ += reach.size() * sizeof(float);
     return reach;
   }
-  const Reach* find(const std::string& name) const {
+  const std::vector<float>* find(const std::string& name) const {
     const auto found = known_.find(name);
     return found == known_.end() ? nullptr : &found->second;
   }
@@ -111,47 +88,45 @@ class Reaches {
 
  private:
   template <class T>
-  static void find_reach(const T* centers, const Value& value, Reach& reach) {
+  static void find_reach(const T* centers, const Value& value, std::vector<float>& reach) {
     const std::vector<double>& errors = *value.errors();
     const double unit = is_real(value.type()) ? rounding_of(value.type()).unit : 0;
     for (std::size_t i = 0; i < reach.size(); ++i) {
       const bool moves = std::isfinite(errors[i]) && errors[i] > 0;
       const double far = errors[i] + unit * std::abs(static_cast<double>(centers[i]));
-      reach.set(i, moves ? static_cast<float>(far) : 0.0F);
+      reach[i] = moves ? static_cast<float>(far) : 0.0F;
     }
   }
 
-  std::unordered_map<std::string, Reach> known_;
+  std::unordered_map<std::string, std::vector<float>> known_;
   std::size_t bytes_ = 0;
 };
 
-using Drawing = void(const float* from, const std::uint16_t* reach, float* to, std::int64_t count,
+using Drawing = void(const float* from, const float* reach, float* to, std::int64_t count,
                      std::uint32_t seed);
 
-inline __attribute__((always_inline)) void draw_each(const float* from, const std::uint16_t* reach,
+inline __attribute__((always_inline)) void draw_each(const float* from, const float* reach,
                                                      float* to, std::int64_t count,
                                                      std::uint32_t seed) {
   for (std::int64_t i = 0; i < count; ++i) {
-    const float moved =
-        from[i] + Reach::whole(reach[i]) * unit_of(seed + static_cast<std::uint32_t>(i));
+    const float moved = from[i] + reach[i] * unit_of(seed + static_cast<std::uint32_t>(i));
     to[i] = std::isfinite(from[i]) ? moved : from[i];
   }
 }
 
-void draw_plain(const float* from, const std::uint16_t* reach, float* to, std::int64_t count,
+void draw_plain(const float* from, const float* reach, float* to, std::int64_t count,
                 std::uint32_t seed) {
   draw_each(from, reach, to, count, seed);
 }
 
 // The same numbers.
 __attribute__((target("avx512f,avx512dq,avx512vl"), flatten)) void draw_wide(
-    const float* from, const std::uint16_t* reach, float* to, std::int64_t count,
-    std::uint32_t seed) {
+    const float* from, const float* reach, float* to, std::int64_t count, std::uint32_t seed) {
   draw_each(from, reach, to, count, seed);
 }
 
 // In the center's own place, if nobody else holds it.
-Tensor draw_around(Tensor center, const Reach& reach, std::uint32_t seed) {
+Tensor draw_around(Tensor center, const std::vector<float>& reach, std::uint32_t seed) {
   constexpr std::int64_t kGrain = 1 << 14;
   Drawing* const draw = gemm_isa() == "avx512" ? draw_wide : draw_plain;
   const float* const from = center.data<float>().data();
@@ -159,20 +134,19 @@ Tensor draw_around(Tensor center, const Reach& reach, std::uint32_t seed) {
       center.unique() ? std::move(center) : Tensor::uninitialized(ElementType::f32, center.shape());
   float* const to = drawn.mutate<float>().data();
   parallel_for(drawn.size(), kGrain, [&](std::int64_t begin, std::int64_t end) {
-    draw(from + begin, reach.halves() + begin, to + begin, end - begin,
+    draw(from + begin, reach.data() + begin, to + begin, end - begin,
          seed + static_cast<std::uint32_t>(begin));
   });
   return drawn;
 }
 
 // A tensor drawn from what it may be.
-Tensor draw(Tensor center, const Reach& reach, std::uint32_t seed) {
+Tensor draw(Tensor center, const std::vector<float>& reach, std::uint32_t seed) {
   if (center.type() == ElementType::f32) return draw_around(std::move(center), reach, seed);
   std::vector<double> elements = center.reals();
   for (std::size_t i = 0; i < elements.size(); ++i) {
     if (std::isfinite(elements[i]))
-      elements[i] +=
-          Reach::whole(reach.halves()[i]) * unit_of(seed + static_cast<std::uint32_t>(i));
+      elements[i] += reach[i] * unit_of(seed + static_cast<std::uint32_t>(i));
   }
   return make_tensor(center.type(), center.shape(), elements);
 }
@@ -216,7 +190,7 @@ class RandomRuns {
       for (std::size_t i = 0; i < outputs.size(); ++i) {
         if (!has_reals(outputs[i])) continue;
         Tensor center = outputs[i].tensor();
-        const Reach* reach = reach_of(evaluated.name(i), outputs[i]);
+        const std::vector<float>* reach = reach_of(evaluated.name(i), outputs[i]);
         if (!reach || reach->size() != static_cast<std::size_t>(center.size())) continue;
         outputs[i] = Value();  // holds the tensor no more
         const std::uint64_t first = seed_ + std::exchange(next, next + reach->size());

@@ -44,11 +44,16 @@ def Concat(node, *inputs):
     return torch.cat(inputs, node.get("axis", 1))
 
 
+def _first(array):
+    """Return a tensor's first element as Python's number."""
+    return array.numpy().reshape(-1)[0].item()
+
+
 def ConstantOfShape(node, shape):
     value = node.get("value")
     if value is None:
         return torch.zeros(ints(shape))
-    fill = known(lambda: value.numpy().reshape(-1)[0].item())
+    fill = known(_first, value)
     return torch.full(ints(shape), fill, dtype=kind(value.type))
 
 
