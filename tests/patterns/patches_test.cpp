@@ -37,6 +37,20 @@ Patches random_patches(Random& random) {
   return p;
 }
 
+struct Operands {
+  std::vector<float> x, w;
+};
+
+Operands draw_operands(const Patches& p, Random& random) {
+  std::normal_distribution<float> draw;
+  Operands drawn;
+  drawn.x.resize(static_cast<std::size_t>(p.batches * p.groups * p.channels * p.plane()));
+  drawn.w.resize(static_cast<std::size_t>(p.groups * p.maps * p.terms()));
+  for (float& element : drawn.x) element = draw(random);
+  for (float& element : drawn.w) element = draw(random);
+  return drawn;
+}
+
 // What an output reads at a tap; both numbered over all axes.
 double element_at(const Patches& p, const std::vector<double>& x, std::int64_t channel,
                   std::int64_t output, std::int64_t tap) {
@@ -85,13 +99,9 @@ std::vector<double> convolved(const Patches& p, const Elements& x, const Element
 
 TEST(Patches, MatchTheirDefinition) {
   Random random(3);
-  std::normal_distribution<float> draw;
   for (int round = 0; round < 400; ++round) {
     const Patches p = random_patches(random);
-    std::vector<float> x(static_cast<std::size_t>(p.batches * p.groups * p.channels * p.plane()));
-    std::vector<float> w(static_cast<std::size_t>(p.groups * p.maps * p.terms()));
-    for (float& element : x) element = draw(random);
-    for (float& element : w) element = draw(random);
+    const auto [x, w] = draw_operands(p, random);
     const std::vector<double> xs(x.begin(), x.end()), ws(w.begin(), w.end());
     const std::vector<double> expected = by_definition(p, xs, ws);
     const std::vector<double> floats = convolved(p, {x.data(), true}, {w.data(), true});
@@ -112,14 +122,10 @@ TEST(Patches, MatchTheirDefinition) {
 // In one pass, sums and magnitudes have the bits that two passes give them.
 TEST(Patches, HaveMagnitudesBesideThem) {
   Random random(6);
-  std::normal_distribution<float> draw;
   int at_once = 0;
   for (int round = 0; round < 400; ++round) {
     const Patches p = random_patches(random);
-    std::vector<float> x(static_cast<std::size_t>(p.batches * p.groups * p.channels * p.plane()));
-    std::vector<float> w(static_cast<std::size_t>(p.groups * p.maps * p.terms()));
-    for (float& element : x) element = draw(random);
-    for (float& element : w) element = draw(random);
+    auto [x, w] = draw_operands(p, random);
     const std::int64_t maps = p.groups * p.maps, outputs = p.outputs();
     std::vector<double> sums(static_cast<std::size_t>(p.batches * maps * outputs)), sizes = sums;
     const bool done =
@@ -142,7 +148,6 @@ TEST(Patches, HaveMagnitudesBesideThem) {
 
 TEST(Patches, DoNotDependOnThreads) {
   Random random(4);
-  std::normal_distribution<float> draw;
   for (const std::int64_t groups : {1, 8}) {
     Patches p;
     p.batches = 2;
@@ -150,10 +155,7 @@ TEST(Patches, DoNotDependOnThreads) {
     p.channels = 8 / groups;
     p.maps = 16 / groups;
     p.axes = {{30, 30, 1, {-1, 0, 1}}, {40, 20, 2, {-1, 0, 1}}};
-    std::vector<float> x(static_cast<std::size_t>(2 * 8 * 30 * 40));
-    std::vector<float> w(static_cast<std::size_t>(p.groups * p.maps * p.terms()));
-    for (float& element : x) element = draw(random);
-    for (float& element : w) element = draw(random);
+    const auto [x, w] = draw_operands(p, random);
     set_thread_count(1);
     const auto one = convolved(p, {x.data(), true}, {w.data(), true});
     for (int threads : {2, 3, 7}) {
@@ -167,7 +169,6 @@ TEST(Patches, DoNotDependOnThreads) {
 // Several strips and slivers, rows that fit neither, and one long row.
 TEST(Patches, MatchTheirDefinitionInStrips) {
   Random random(5);
-  std::normal_distribution<float> draw;
   const std::vector<std::vector<PatchAxis>> shapes = {
       {{20, 20, 1, {-1, 0, 1}}, {20, 20, 1, {-1, 0, 1}}},
       {{40, 20, 2, {-1, 0, 1}}, {21, 10, 2, {-1, 0, 1, 2}}},
@@ -180,10 +181,7 @@ TEST(Patches, MatchTheirDefinitionInStrips) {
     p.channels = 40;
     p.maps = 9;
     p.axes = axes;
-    std::vector<float> x(static_cast<std::size_t>(p.batches * p.channels * p.plane()));
-    std::vector<float> w(static_cast<std::size_t>(p.maps * p.terms()));
-    for (float& element : x) element = draw(random);
-    for (float& element : w) element = draw(random);
+    const auto [x, w] = draw_operands(p, random);
     const std::vector<double> expected = by_definition(p, std::vector<double>(x.begin(), x.end()),
                                                        std::vector<double>(w.begin(), w.end()));
     for (const int threads : {1, 3}) {
