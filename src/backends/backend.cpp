@@ -350,12 +350,6 @@ namespace {
 
 using Made = std::unique_ptr<Backend>;
 
-// A worker that has still to say who it is.
-struct Started {
-  WorkerCommand command;
-  std::unique_ptr<Worker> worker;
-};
-
 Error no_start(const std::string& name, const Error& error) {
   return Error{"environment", fmt::format("backend {}: {}", name, error.message), name};
 }
@@ -366,56 +360,77 @@ Result<Made> open_file(const std::string& name) {
   return Made(new FileBackend(name, *entries));
 }
 
-Result<Started> start_worker(const std::string& name) {
+Result<WorkerCommand> command_of(const std::string& name) {
   const Result<BackendName> parsed = parse_backend(name);
   if (!parsed) return parsed.error();
-  Result<WorkerCommand> command = worker_command(*parsed);
-  if (!command) return command.error();
-  Result<std::unique_ptr<Worker>> worker = Worker::spawn(*command);
-  if (!worker) return no_start(name, worker.error());
-  return Started{*std::move(command), *std::move(worker)};
+  return worker_command(*parsed);
 }
 
 }  // namespace
 
 // What is known at once is there at once; a worker is greeted by a thread.
 struct OpeningBackends::Opening {
-  Opening(const std::string& name, const BackendOptions& options) {
+  Opening(const std::string& of, const BackendOptions& options) : name(of) {
     if (name == "reference") {
       made = Made(new ReferenceBackend(options.worker.seed));
     } else if (name.starts_with("file:")) {
       made = open_file(name);
-    } else if (Result<Started> one = start_worker(name); one) {
-      started = *std::move(one);
-      greeted = std::async(std::launch::async,
-                           [=, this] { return started->worker->greet(options.worker); });
+    } else if (Result<WorkerCommand> found = command_of(name); found) {
+      command = *std::move(found);
     } else {
-      made = one.error();
+      made = found.error();
     }
   }
   ~Opening() {
-    if (greeted.valid()) started->worker->doom();
+    if (greeted.valid()) worker->doom();
   }
 
   bool failed() const { return made && !*made; }
-  Result<Made> finish(const std::string& name, const BackendOptions& options) {
+  bool starts() const { return !made && !worker; }
+  void greet(std::unique_ptr<Worker> started, const WorkerOptions& options) {
+    worker = std::move(started);
+    greeted = std::async(std::launch::async, [=, this] { return worker->greet(options); });
+  }
+  Result<Made> finish(const BackendOptions& options) {
     if (made) return *std::move(made);
     if (Result<void> answer = greeted.get(); !answer) return no_start(name, answer.error());
-    return Made(new WorkerBackend(name, started->command, options, std::move(started->worker)));
+    return Made(new WorkerBackend(name, command, options, std::move(worker)));
   }
 
+  std::string name;
   std::optional<Result<Made>> made{};
-  std::optional<Started> started{};
+  WorkerCommand command{};
+  std::unique_ptr<Worker> worker{};
   std::future<Result<void>> greeted{};  // last, so that it ends before the worker
 };
 
 OpeningBackends::OpeningBackends(const std::vector<std::string>& names,
                                  const BackendOptions& options)
-    : names_(names), options_(options) {
-  for (const std::string& name : names_) {
+    : options_(options) {
+  for (const std::string& name : names) {
     openings_.push_back(std::make_unique<Opening>(name, options_));
     if (openings_.back()->failed()) return;  // the others are of no use
   }
+  for (const std::unique_ptr<Opening>& one : openings_) {
+    if (one->starts() && !start(*one)) return;
+  }
+}
+
+// With all that are still to start and can be its twins.
+bool OpeningBackends::start(Opening& first) {
+  std::vector<Opening*> together = {&first};
+  std::vector<std::string> modes;
+  for (const std::unique_ptr<Opening>& one : openings_) {
+    if (one.get() == &first || !one->starts() || !one->command.is_twin_of(first.command)) continue;
+    together.push_back(one.get());
+    modes.push_back(one->command.mode);
+  }
+  Result<std::vector<std::unique_ptr<Worker>>> workers = Worker::spawn(first.command, modes);
+  if (!workers) first.made = no_start(first.name, workers.error());
+  for (std::size_t i = 0; workers && i < together.size(); ++i) {
+    together[i]->greet(std::move((*workers)[i]), options_.worker);
+  }
+  return !first.failed();
 }
 
 OpeningBackends::OpeningBackends(OpeningBackends&&) noexcept = default;
@@ -423,9 +438,11 @@ OpeningBackends::~OpeningBackends() = default;
 
 Result<std::vector<std::unique_ptr<Backend>>> OpeningBackends::finish() {
   std::vector<Made> backends;
-  if (!openings_.empty() && openings_.back()->failed()) return openings_.back()->made->error();
-  for (std::size_t i = 0; i < openings_.size(); ++i) {
-    Result<Made> made = openings_[i]->finish(names_[i], options_);
+  for (const std::unique_ptr<Opening>& one : openings_) {
+    if (one->failed()) return one->made->error();
+  }
+  for (const std::unique_ptr<Opening>& one : openings_) {
+    Result<Made> made = one->finish(options_);
     if (!made) return made.error();
     backends.push_back(*std::move(made));
   }

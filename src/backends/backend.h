@@ -67,7 +67,8 @@ class OpeningBackends {
 
  private:
   struct Opening;
-  std::vector<std::string> names_;
+  bool start(Opening& first);
+
   BackendOptions options_;
   std::vector<std::unique_ptr<Opening>> openings_;
 };

@@ -100,6 +100,7 @@ std::optional<Capabilities> remembered(const BackendName& backend) {
 Result<WorkerCommand> worker_command(const BackendName& backend) {
   const Environment& environment = backend.environment;
   WorkerCommand command;
+  command.mode = backend.mode;
   command.variables = environment.variables;
   command.shared_memory = environment.shared_memory;
   const std::string folder = environment_folder(environment).string();
@@ -109,7 +110,6 @@ Result<WorkerCommand> worker_command(const BackendName& backend) {
       command.arguments.push_back(replaced(replaced(word, "{workers}", workers_folder().string()),
                                            "{folder}", environment.file.parent_path().string()));
     }
-    if (!backend.mode.empty()) command.arguments.push_back(backend.mode);
     return command;
   }
   if (!is_installed(environment)) {
@@ -119,7 +119,7 @@ Result<WorkerCommand> worker_command(const BackendName& backend) {
                  backend.text};
   }
   command.arguments = {folder + "/bin/python", "-m", "assay_worker", environment.module};
-  if (!backend.mode.empty()) command.arguments.push_back(backend.mode);
+  command.divides = environment.divides;
   command.variables.emplace_back(
       "PYTHONPATH", workers_folder().string() + ":" + environment.file.parent_path().string());
   command.variables.emplace_back("PYTHONNOUSERSITE", "1");

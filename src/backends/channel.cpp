@@ -219,39 +219,54 @@ class Channel::Exchange {
   unsigned looks_ = 0;
 };
 
-Result<Channel> Channel::open(const WorkerCommand& command) {
-  ProcessCommand start{command.arguments, command.variables};
-  std::optional<Arena> inward, outward;
-  std::optional<Lending> shown;
-  std::string token;
+bool WorkerCommand::is_twin_of(const WorkerCommand& other) const {
+  return divides && other.divides && arguments == other.arguments && variables == other.variables;
+}
+
+// No room for an arena is no reason to stop: tensors then go through the pipe.
+Channel::Files Channel::Files::make() {
+  Result<Arena> first = Arena::make(), second = Arena::make();
+  Result<Lending> third = Lending::make();
+  const std::string token = make_token();
+  if (!first || !second || !third || !first->append(token.data(), token.size())) return {};
+  return {*std::move(first), *std::move(second), *std::move(third), token};
+}
+
+std::vector<int> Channel::Files::descriptors() const {
+  if (!inward) return {};
+  return {inward->descriptor(), outward->descriptor(), shown->arena().descriptor()};
+}
+
+Result<std::vector<Channel>> Channel::open(const WorkerCommand& command,
+                                           std::span<const std::string> twins) {
+  std::vector<Files> files(1 + twins.size());
   if (command.shared_memory) {
-    // No room for an arena is no reason to stop: tensors then go through the pipe.
-    Result<Arena> first = Arena::make(), second = Arena::make();
-    Result<Lending> third = Lending::make();
-    token = make_token();
-    if (first && second && third && first->append(token.data(), token.size())) {
-      inward = *std::move(first);
-      outward = *std::move(second);
-      shown = *std::move(third);
-      start.inherited = {inward->descriptor(), outward->descriptor(), shown->arena().descriptor()};
-      start.variables.emplace_back("ASSAY_ARENAS", "3,4,5");
+    std::ranges::generate(files, Files::make);
+    // Each process finds its files at the same place, so all have them, or none.
+    if (std::ranges::any_of(files, [](const Files& one) { return !one.inward; })) {
+      files = std::vector<Files>(files.size());
     }
   }
-  Result<Process> process = Process::start(start);
-  if (!process) return process.error();
-  Channel channel(*std::move(process));
-  channel.inward_ = std::move(inward);
-  channel.outward_ = std::move(outward);
-  channel.shown_ = std::move(shown);
-  channel.token_ = channel.inward_ ? token : "";
-  return channel;
+  ProcessCommand start{command.arguments, command.variables, files.front().descriptors()};
+  if (!command.mode.empty() || !twins.empty()) start.arguments.push_back(command.mode);
+  start.arguments.insert(start.arguments.end(), twins.begin(), twins.end());
+  if (files.front().inward) start.variables.emplace_back("ASSAY_ARENAS", "3,4,5");
+  for (const Files& one : std::span(files).subspan(1)) start.twins.push_back(one.descriptors());
+  Result<std::vector<Process>> processes = Process::start_all(start);
+  if (!processes) return processes.error();
+  std::vector<Channel> channels;
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    channels.push_back(Channel(std::move((*processes)[i]), std::move(files[i])));
+  }
+  return channels;
 }
 
 std::optional<Answer> Channel::exchange(protocol::Request& request, protocol::Reply& reply,
                                         const WorkerLimits& limits) {
   request.set_id(next_id_++);
   if (!alive_) return fatal(Outcome::crashed, "it is not running");
-  if (shown_ && request.hidden()) request.set_shown_start(shown_->next_start());
+  std::optional<Lending>& shown = files_.shown;
+  if (shown && request.hidden()) request.set_shown_start(shown->next_start());
   const auto start = Clock::now();
   std::optional<Answer> trouble = Exchange(*this, request, limits).run(reply);
   const Clock::duration each = (Clock::now() - start) / runs_of(request);
@@ -261,8 +276,8 @@ std::optional<Answer> Channel::exchange(protocol::Request& request, protocol::Re
   if (!trouble && reply.id() != request.id()) {
     trouble = fatal(Outcome::crashed, "it broke the protocol: it answered another request");
   }
-  if (inward_) inward_->clear(token_.size());
-  if (shown_) shown_->answered(reply.shown_end());
+  if (files_.inward) files_.inward->clear(files_.token.size());
+  if (shown) shown->answered(reply.shown_end());
   return trouble;
 }
 

@@ -31,13 +31,23 @@ struct WorkerLimits {
 
 struct WorkerCommand {
   std::vector<std::string> arguments;
-  std::vector<std::pair<std::string, std::string>> variables;
+  std::string mode{};  // the last argument, if there is one
+  std::vector<std::pair<std::string, std::string>> variables{};
   bool shared_memory = true;  // false where the worker is on another machine
+  bool divides = false;       // one process can become a worker of each mode
+
+  // Whether one process can become both workers.
+  bool is_twin_of(const WorkerCommand& other) const;
 };
 
 class Channel {
  public:
-  static Result<Channel> open(const WorkerCommand& command);
+  // To the worker, and to its twins in other modes. They share what their imports take: the process
+  // makes them of itself before it imports the framework, which may start threads.
+  static Result<std::vector<Channel>> open(const WorkerCommand& command,
+                                           std::span<const std::string> twins);
+  // Waits for a twin to be a process; false if it will never be.
+  bool await_birth(double seconds) { return process_.await_birth(seconds); }
 
   // Sends the request, which gets a number, and waits for its reply. Whatever else happens is
   // fatal: the worker is killed, and the Answer says why.
@@ -51,7 +61,7 @@ class Channel {
   void rest() { at_rest_ = process_.resident_bytes(); }
 
   // Tensors beside the messages: only after the worker has shown that it reads the same arena.
-  std::string token() const { return token_; }
+  std::string token() const { return files_.token; }
   void share() { shared_ = true; }
   bool shared() const { return shared_; }
   void put(const Value& value, protocol::Value& message);
@@ -64,7 +74,16 @@ class Channel {
                                                const protocol::Reply& reply) const;
 
  private:
-  explicit Channel(Process process) : process_(std::move(process)) {}
+  // What is beside the pipe.
+  struct Files {
+    std::optional<Arena> inward, outward;  // as the worker sees them
+    std::optional<Lending> shown;          // where inner values lie
+    std::string token;
+    static Files make();
+    std::vector<int> descriptors() const;
+  };
+
+  Channel(Process process, Files files) : process_(std::move(process)), files_(std::move(files)) {}
   class Exchange;
   enum class Place { outward, shown };
   void put_tensor(const Tensor& tensor, protocol::Tensor& message);
@@ -74,9 +93,7 @@ class Channel {
   void drain_errors();
 
   Process process_;
-  std::optional<Arena> inward_, outward_;  // as the worker sees them
-  std::optional<Lending> shown_;           // where inner values lie
-  std::string token_;
+  Files files_;
   std::string errors_;  // the end of what the worker wrote to its standard error
   std::uint64_t next_id_ = 1;
   std::int64_t at_rest_ = 0;

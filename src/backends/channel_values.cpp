@@ -70,7 +70,7 @@ void Channel::put_tensor(const Tensor& tensor, protocol::Tensor& message) {
   std::string packed = same ? std::string() : to_file_bytes(tensor);
   const void* bytes = same ? tensor.raw() : packed.data();
   const std::size_t count = same ? tensor.byte_size() : packed.size();
-  const auto place = shared_ && count > kSmall ? inward_->append(bytes, count) : std::nullopt;
+  const auto place = shared_ && count > kSmall ? files_.inward->append(bytes, count) : std::nullopt;
   if (place) {
     message.set_in_arena(true);
     message.set_offset(*place);
@@ -119,7 +119,7 @@ void Channel::put(const TensorBlock& block, std::span<const NamedValues> feeds,
                   protocol::Request& request) {
   const BlockSource source(block, feeds);
   request.set_count(static_cast<std::uint32_t>(feeds.size()));
-  if (shared_ && inward_->write(kFeedsStart, source.bytes().parts())) {
+  if (shared_ && files_.inward->write(kFeedsStart, source.bytes().parts())) {
     request.set_placed(source.bytes().size() > 0);
   } else {
     source.bytes().copy_to(*request.mutable_data());
@@ -130,7 +130,7 @@ std::optional<std::vector<NamedValues>> Channel::take(const TensorBlock& block, 
                                                       const protocol::Reply& reply) const {
   BlockTarget target(block, count);
   const bool there = reply.placed()
-                         ? shared_ && outward_->read(kAnswersStart, target.bytes().parts())
+                         ? shared_ && files_.outward->read(kAnswersStart, target.bytes().parts())
                          : target.bytes().copy_from(reply.data());
   return there ? target.take() : std::nullopt;
 }
@@ -151,9 +151,9 @@ std::optional<Tensor> Channel::take_tensor(Place place, const protocol::Tensor& 
   if (same &&
       message.length() != static_cast<std::uint64_t>(element_count(*shape)) * storage_size(type))
     return std::nullopt;
-  const bool lent = place == Place::shown && shown_;
-  if (same && lent) return shown_->lend(type, *shape, message.offset());
-  const Arena& arena = lent ? shown_->arena() : *outward_;
+  const bool lent = place == Place::shown && files_.shown;
+  if (same && lent) return files_.shown->lend(type, *shape, message.offset());
+  const Arena& arena = lent ? files_.shown->arena() : *files_.outward;
   const std::uint64_t size = arena.size();
   if (message.offset() > size || message.length() > size - message.offset()) return std::nullopt;
   if (same) return arena.read(message.offset(), type, *shape);

@@ -67,7 +67,7 @@ void read_older(const toml::table& table, Environment& environment) {
 void refuse_unknown(const toml::table& table) {
   static const std::set<std::string_view> kKeys = {
       "framework", "module",    "uses",  "package", "python",        "packages", "pins",
-      "apt",       "variables", "modes", "command", "shared_memory", "older"};
+      "apt",       "variables", "modes", "command", "shared_memory", "divides",  "older"};
   for (const auto& [key, value] : table) {
     if (!kKeys.contains(key.str())) {
       throw Broken{fmt::format("there is no setting '{}'", std::string(key.str()))};
@@ -91,6 +91,7 @@ Environment to_environment(const toml::table& table, const fs::path& file) {
   environment.modes = texts(table, "modes");
   environment.command = texts(table, "command");
   environment.shared_memory = table["shared_memory"].value_or(environment.command.empty());
+  environment.divides = table["divides"].value_or(false);
   read_variables(table, environment);
   read_older(table, environment);
   const bool installed = environment.uses.empty() && environment.command.empty();

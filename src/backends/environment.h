@@ -30,6 +30,7 @@ struct Environment {
   std::vector<std::string> modes;
   std::vector<std::string> command;  // a worker of another kind, started so
   bool shared_memory = true;
+  bool divides = false;  // its worker may become several, one a mode, once it has imported numpy
   std::vector<OlderReleases> older;
   std::filesystem::path file;
 

@@ -1,8 +1,11 @@
 #include "backends/process.h"
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
 #include <fstream>
@@ -21,6 +24,8 @@ namespace assay {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+
+constexpr std::size_t kLongestId = 20;  // letters
 
 Error trouble(const std::string& what) {
   return {"environment", fmt::format("{}: {}", what, std::strerror(errno)), what};
@@ -47,6 +52,32 @@ Result<Ends> make_pipe() {
   return Ends{Descriptor(pair[0]), Descriptor(pair[1])};
 }
 
+// The three standard streams of a process.
+struct Streams {
+  Ends input, output, errors;
+  std::array<int, 3> theirs() const {
+    return {input.theirs.number(), output.theirs.number(), errors.theirs.number()};
+  }
+};
+
+Result<Streams> make_streams() {
+  Result<Ends> input = make_socket();
+  if (!input) return input.error();
+  Result<Ends> output = make_pipe();
+  if (!output) return output.error();
+  Result<Ends> errors = make_pipe();
+  if (!errors) return errors.error();
+  for (const int descriptor :
+       {input->ours.number(), output->ours.number(), errors->ours.number()}) {
+    fcntl(descriptor, F_SETFL, O_NONBLOCK);
+  }
+  return Streams{*std::move(input), *std::move(output), *std::move(errors)};
+}
+
+Descriptor death_of(pid_t id) {
+  return Descriptor(static_cast<int>(syscall(SYS_pidfd_open, id, 0)));
+}
+
 }  // namespace
 
 Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
@@ -68,25 +99,64 @@ std::string Ending::text() const {
 }
 
 Result<Process> Process::start(const ProcessCommand& command) {
-  Result<Ends> input = make_socket();
-  if (!input) return input.error();
-  Result<Ends> output = make_pipe();
-  if (!output) return output.error();
-  Result<Ends> errors = make_pipe();
-  if (!errors) return errors.error();
-  const Result<pid_t> id =
-      spawn(command, {input->theirs.number(), output->theirs.number(), errors->theirs.number()});
-  if (!id) return id.error();
-  Process process;
-  process.id_.id = *id;
-  process.input_ = std::move(input->ours);
-  process.output_ = std::move(output->ours);
-  process.errors_ = std::move(errors->ours);
-  process.death_ = Descriptor(static_cast<int>(syscall(SYS_pidfd_open, *id, 0)));
-  for (const int descriptor : {process.input(), process.output(), process.errors()}) {
-    fcntl(descriptor, F_SETFL, O_NONBLOCK);
+  Result<std::vector<Process>> started = start_all(command);
+  if (!started) return started.error();
+  return std::move(started->front());
+}
+
+Result<std::vector<Process>> Process::start_all(const ProcessCommand& command) {
+  ProcessCommand whole = command;
+  std::vector<Streams> streams;
+  for (std::size_t i = 0; i <= command.twins.size(); ++i) {
+    Result<Streams> made = make_streams();
+    if (!made) return made.error();
+    streams.push_back(*std::move(made));
+    if (i == 0) continue;
+    const std::array<int, 3> theirs = streams.back().theirs();
+    whole.inherited.insert(whole.inherited.end(), theirs.begin(), theirs.end());
+    const std::vector<int>& more = command.twins[i - 1];
+    whole.inherited.insert(whole.inherited.end(), more.begin(), more.end());
   }
-  return process;
+  const Result<pid_t> id = spawn(whole, streams.front().theirs());
+  if (!id) return id.error();
+  std::vector<Process> processes;
+  for (Streams& one : streams) {
+    Process process;
+    process.input_ = std::move(one.input.ours);
+    process.output_ = std::move(one.output.ours);
+    process.errors_ = std::move(one.errors.ours);
+    if (processes.empty()) {
+      process.id_.id = *id;
+      process.death_ = death_of(*id);
+    } else {
+      process.mother_ = death_of(*id);
+    }
+    processes.push_back(std::move(process));
+  }
+  return processes;
+}
+
+bool Process::await_birth(double seconds) {
+  if (id_ > 0) return true;
+  const auto deadline = Clock::now() + std::chrono::duration<double>(seconds);
+  std::string told;
+  while (told.empty() || told.back() != '\n') {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
+    pollfd files[] = {{output(), POLLIN, 0}, {mother_.number(), POLLIN, 0}};
+    if (left.count() <= 0) return false;
+    if (poll(files, 2, static_cast<int>(std::min<std::int64_t>(left.count(), 1000))) < 0) continue;
+    char letter = 0;
+    // A letter at a time: what follows the line is the first message.
+    const ssize_t count = files[0].revents != 0 ? read(output(), &letter, 1) : -1;
+    if (count == 1) told.push_back(letter);
+    const bool over = count < 0 && files[1].revents != 0;
+    if (count == 0 || over || told.size() > kLongestId) return false;
+  }
+  const pid_t id = std::atoi(told.c_str());
+  if (id <= 0 || !adopt_child(id)) return false;
+  id_.id = id;
+  death_ = death_of(id);
+  return true;
 }
 
 Process& Process::operator=(Process&& other) noexcept {
@@ -97,6 +167,7 @@ Process& Process::operator=(Process&& other) noexcept {
     output_ = std::move(other.output_);
     errors_ = std::move(other.errors_);
     death_ = std::move(other.death_);
+    mother_ = std::move(other.mother_);
     ending_ = other.ending_;
   }
   return *this;
@@ -132,7 +203,10 @@ Ending Process::kill() {
 }
 
 void Process::doom() const {
-  if (death() >= 0) syscall(SYS_pidfd_send_signal, death(), SIGKILL, nullptr, 0);
+  // A twin may be born this moment, in the thread that waits for it: it ends where its input does.
+  const int known = mother_.number() >= 0 ? mother_.number() : death();
+  if (mother_.number() >= 0) shutdown(input(), SHUT_RDWR);
+  if (known >= 0) syscall(SYS_pidfd_send_signal, known, SIGKILL, nullptr, 0);
 }
 
 // What the process started may live on in its group, or in one of its own.

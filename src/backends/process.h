@@ -31,6 +31,9 @@ struct ProcessCommand {
   std::vector<std::string> arguments;                            // the first is looked for in PATH
   std::vector<std::pair<std::string, std::string>> variables{};  // beside those of our own
   std::vector<int> inherited{};  // descriptors that it finds as 3, 4, …
+  // Of each twin, a process that it will make of itself, as many more. They come after its own,
+  // those of a twin behind its three standard streams.
+  std::vector<std::vector<int>> twins{};
 };
 
 // How a process ended.
@@ -46,6 +49,10 @@ struct Ending {
 class Process {
  public:
   static Result<Process> start(const ProcessCommand& command);
+  // The process, and its twins, which are not born yet.
+  static Result<std::vector<Process>> start_all(const ProcessCommand& command);
+  // Waits for a twin to say on its output which process it is; false if it never will be one.
+  bool await_birth(double seconds);
   Process(Process&&) noexcept = default;
   Process& operator=(Process&& other) noexcept;
   ~Process() { kill(); }
@@ -79,6 +86,7 @@ class Process {
   };
   Owned id_;
   Descriptor input_, output_, errors_, death_;
+  Descriptor mother_;  // of a twin: readable once who makes it has ended
   std::optional<Ending> ending_;
 };
 

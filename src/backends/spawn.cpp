@@ -19,10 +19,13 @@
 
 #include <fmt/format.h>
 
+#include "base/check.h"
+
 namespace assay {
 namespace {
 
-constexpr int kAway = 100;  // above the descriptors that a child finds
+constexpr int kAway = 100;           // above the descriptors that a child finds
+constexpr std::size_t kPlaced = 32;  // of these, at most
 
 // A child asks to die with the *thread* that made it, so one thread, which lives as long as the
 // process, makes them all. It is never destroyed: at exit it just ends with everything else.
@@ -80,6 +83,7 @@ struct Prepared {
 
 Prepared prepare(const ProcessCommand& command, const std::array<int, 3>& streams) {
   Prepared made;
+  ASSAY_CHECK(streams.size() + command.inherited.size() <= kPlaced);
   made.streams = streams;
   made.inherited = command.inherited;
   made.parent = getpid();
@@ -116,7 +120,7 @@ void lift_limits() {
 
 // Moves the descriptors to 0, 1, 2, 3, …: first out of the way of each other, then into place.
 void place_descriptors(const Prepared& prepared) {
-  std::array<int, 8> away{};
+  std::array<int, kPlaced> away{};
   const std::size_t count = std::min(away.size(), 3 + prepared.inherited.size());
   for (std::size_t i = 0; i < count; ++i) {
     const int from = i < 3 ? prepared.streams[i] : prepared.inherited[i - 3];
@@ -185,6 +189,13 @@ Result<pid_t> spawn(const ProcessCommand& command, const std::array<int, 3>& str
   return id;
 }
 
+bool adopt_child(pid_t id) {
+  Spawner& spawner = Spawner::get();
+  const std::lock_guard lock(spawner.children_mutex);
+  if (setpgid(id, id) != 0) return false;
+  return spawner.children.insert(id).second;
+}
+
 void forget_child(pid_t id) {
   Spawner& spawner = Spawner::get();
   const std::lock_guard lock(spawner.children_mutex);
@@ -201,7 +212,7 @@ void kill_orphans() {
     for (const auto& task : std::filesystem::directory_iterator("/proc/self/task", ignored)) {
       std::ifstream children(task.path() / "children");
       for (pid_t id = 0; children >> id;) {
-        if (spawner.children.contains(id)) continue;
+        if (spawner.children.contains(id) || spawner.children.contains(getpgid(id))) continue;
         kill(id, SIGKILL);
         found = waitpid(id, nullptr, 0) == id || found;
       }

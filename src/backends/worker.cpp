@@ -92,18 +92,24 @@ Worker::Worker(Channel channel) : channel_(std::move(channel)) {}
 
 Worker::~Worker() = default;
 
-Result<std::unique_ptr<Worker>> Worker::spawn(const WorkerCommand& command) {
-  Result<Channel> channel = Channel::open(command);
-  if (!channel) return channel.error();
-  return std::unique_ptr<Worker>(new Worker(*std::move(channel)));
+Result<std::vector<std::unique_ptr<Worker>>> Worker::spawn(const WorkerCommand& command,
+                                                           std::span<const std::string> twins) {
+  Result<std::vector<Channel>> channels = Channel::open(command, twins);
+  if (!channels) return channels.error();
+  std::vector<std::unique_ptr<Worker>> workers;
+  for (Channel& one : *channels) {
+    workers.push_back(std::unique_ptr<Worker>(new Worker(std::move(one))));
+  }
+  return workers;
 }
 
 Result<std::unique_ptr<Worker>> Worker::start(const WorkerCommand& command,
                                               const WorkerOptions& options) {
-  Result<std::unique_ptr<Worker>> worker = spawn(command);
-  if (!worker) return worker;
-  if (Result<void> greeted = (*worker)->greet(options); !greeted) return greeted.error();
-  return worker;
+  Result<std::vector<std::unique_ptr<Worker>>> workers = spawn(command);
+  if (!workers) return workers.error();
+  std::unique_ptr<Worker>& worker = workers->front();
+  if (Result<void> greeted = worker->greet(options); !greeted) return greeted.error();
+  return std::move(worker);
 }
 
 Result<void> Worker::greet(const WorkerOptions& options) {
@@ -113,6 +119,9 @@ Result<void> Worker::greet(const WorkerOptions& options) {
   request.set_token(channel_.token());
   request.set_threads(options.threads);
   request.set_seed(options.seed);
+  if (!channel_.await_birth(options.start_seconds)) {
+    return Error{"environment", "it does not start: the process that it is made of ended", {}};
+  }
   const auto trouble = channel_.exchange(request, reply, {options.start_seconds, 0});
   if (trouble) return Error{"environment", "it does not start: " + trouble->message, {}};
   if (reply.status() != "ok") {

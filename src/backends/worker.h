@@ -83,8 +83,10 @@ class Worker {
  public:
   // Starts the process and waits until the framework is imported; kind "environment" if that fails.
   // Starting takes two steps, so that several workers can import their frameworks at once: the
-  // process, by the thread whose end is also the worker's, and the first exchange with it.
-  static Result<std::unique_ptr<Worker>> spawn(const WorkerCommand& command);
+  // process, by the thread whose end is also the worker's, and the first exchange with it. Twins in
+  // other modes come of the same process.
+  static Result<std::vector<std::unique_ptr<Worker>>> spawn(
+      const WorkerCommand& command, std::span<const std::string> twins = {});
   Result<void> greet(const WorkerOptions& options);
   static Result<std::unique_ptr<Worker>> start(const WorkerCommand& command,
                                                const WorkerOptions& options);

@@ -1,4 +1,4 @@
-"""usage: python -m assay_worker FRAMEWORK [MODE]: a worker on standard input and output."""
+"""usage: python -m assay_worker FRAMEWORK [MODE [MODE_OF_A_TWIN]...]: a worker on its streams."""
 
 import gc
 import importlib.util
@@ -9,15 +9,16 @@ def main():
     """Find the framework's module and serve it; Assay's own come before those on the path."""
     if len(sys.argv) < 2:
         sys.exit(__doc__)
-    name, mode = sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else ""
+    name, modes = sys.argv[1], sys.argv[2:] or [""]
     gc.disable()  # to look for garbage while importing takes time and finds none
-    from . import serve
+    from . import serve, twins
 
     own = importlib.util.find_spec("assay_worker." + name) is not None
     module = importlib.import_module("assay_worker.%s.run" % name if own else name)
-    if mode not in module.FRAMEWORK.modes:
-        sys.exit("%s has no mode %s" % (name, mode))
-    serve.main(module.FRAMEWORK(mode))
+    for mode in modes:
+        if mode not in module.FRAMEWORK.modes:
+            sys.exit("%s has no mode %s" % (name, mode))
+    serve.main(module.FRAMEWORK(twins.divide(modes)))
 
 
 main()

@@ -91,8 +91,10 @@ class Server(object):
 
     def _hello(self, request, reply):
         reply.shared = int(self.channel.share(request.token))
-        self.framework.start(request.threads, request.seed)
-        gc.enable()
+        try:
+            self.framework.start(request.threads, request.seed)
+        finally:
+            gc.enable()
         reply.framework, reply.version = self.framework.name, self.framework.version()
         reply.python, reply.again = platform.python_version(), 1
 
