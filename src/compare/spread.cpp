@@ -120,15 +120,26 @@ void draw_plain(const float* from, const float* reach, float* to, std::int64_t c
 }
 
 // The same numbers.
-__attribute__((target("avx512f,avx512dq,avx512vl"), flatten)) void draw_wide(
+__attribute__((target("avx2"), flatten)) void draw_wide(const float* from, const float* reach,
+                                                        float* to, std::int64_t count,
+                                                        std::uint32_t seed) {
+  draw_each(from, reach, to, count, seed);
+}
+
+__attribute__((target("avx512f,avx512dq,avx512vl"), flatten)) void draw_widest(
     const float* from, const float* reach, float* to, std::int64_t count, std::uint32_t seed) {
   draw_each(from, reach, to, count, seed);
+}
+
+Drawing* widest_draw() {
+  if (gemm_isa() == "avx512") return draw_widest;
+  return gemm_isa() == "sse" ? draw_plain : draw_wide;
 }
 
 // In the center's own place, if nobody else holds it.
 Tensor draw_around(Tensor center, const std::vector<float>& reach, std::uint32_t seed) {
   constexpr std::int64_t kGrain = 1 << 14;
-  Drawing* const draw = gemm_isa() == "avx512" ? draw_wide : draw_plain;
+  Drawing* const draw = widest_draw();
   const float* const from = center.data<float>().data();
   Tensor drawn =
       center.unique() ? std::move(center) : Tensor::uninitialized(ElementType::f32, center.shape());

@@ -65,8 +65,10 @@ S to_scalar(R result) {
 }
 
 // Calls each(i) for i < count, in inner loops of constant length: those gcc vectorizes at -O2.
+// Always inlined, since a function that two loops share would be compiled for the instructions of
+// neither.
 template <class Each>
-void for_each_index(std::int64_t count, const Each& each) {
+inline __attribute__((always_inline)) void for_each_index(std::int64_t count, const Each& each) {
   constexpr std::int64_t kRun = 16;
   std::int64_t i = 0;
   for (; i + kRun <= count; i += kRun) {

@@ -9,15 +9,11 @@ namespace elementwise_detail {
 // Whether matrix products use AVX-512 (gemm_isa).
 bool widest_loops();
 
-// A body with loops of its own: those that two functions share are not inlined into either.
-template <class Body>
-struct LongBody : Body {};
-
 // The same bits as the other loops: nothing is fused.
 template <class T, class Body>
 __attribute__((target("avx512f,avx512dq,avx512vl"), flatten)) void widest_loop(
     const Body& body, const T* const* in, std::size_t inputs, T* out, std::int64_t count) {
-  loop<double>(LongBody<Body>{body}, in, inputs, out, count);
+  loop<double>(body, in, inputs, out, count);
 }
 
 template <class T, class Body>
