@@ -6,10 +6,13 @@
 // evaluation: what rounding adds is in its rest.
 #pragma once
 
+#include <array>
 #include <compare>
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "scalar/interval.h"
@@ -30,15 +33,10 @@ struct Term {
   auto operator<=>(const Term&) const = default;
 };
 
-struct Form {
-  std::vector<Term> terms;   // by variable
-  double low = 0, high = 0;  // the rest lies in here
-  bool exact() const { return low == 0 && high == 0; }
-};
-
+// Every cell of every value of a network has a form, so all that is kept lies in a few long lists.
 class Forms {
  public:
-  Forms() : forms_(1) {}
+  Forms() : kept_(1), positive_parts_(1) {}
 
   // A new tensor of so many axes; its cells are variables from now on.
   int new_tensor() { return next_tensor_++; }
@@ -55,29 +53,58 @@ class Forms {
   // The form as seen through another index: axis d of the old index is through[d] of the new one.
   std::uint32_t seen_through(std::uint32_t form, const IndexMap& through);
 
-  const Form& at(std::uint32_t form) const { return forms_[form]; }
-  Interval range_of(const Form& form) const;
-
  private:
-  // An element of a cell, or max(0, ·) of a form without rest.
+  static constexpr std::size_t kMostTerms = 16;
+
+  // A form that is being made; one that was kept has its terms in the list of all.
+  struct Form {
+    std::array<Term, 2 * kMostTerms> terms;  // by variable; not all are used
+    std::size_t count = 0;
+    double low = 0, high = 0;  // the rest lies in here
+
+    std::span<Term> used() { return {terms.data(), count}; }
+    std::span<const Term> used() const { return {terms.data(), count}; }
+    void add(const Term& term) { terms[count++] = term; }
+    bool exact() const { return low == 0 && high == 0; }
+  };
+  struct Kept {
+    std::uint32_t first = 0, count = 0;
+    double low = 0, high = 0;
+  };
+  // An element of a cell, or max(0, ·) of a form without rest. Maps and such forms are few.
   struct Variable {
     int tensor = -1;
+    std::uint32_t map = 0;
     std::int64_t cell = 0;
-    IndexMap map;
-    std::vector<Term> positive_part_of;
-    auto operator<=>(const Variable&) const = default;
+    std::uint32_t positive_part_of = 0;  // 0: of none
+    bool operator==(const Variable&) const = default;
   };
+  struct VariableHash {
+    std::size_t operator()(const Variable& variable) const;
+  };
+
+  Form at(std::uint32_t form) const;
+  Interval range_of(const Form& form) const;
+  std::uint32_t new_variable(const Variable& variable, const Interval& range);
   std::uint32_t variable(const Variable& key, const Interval& range);
-  std::uint32_t keep(Form form);
+  std::uint32_t plain_map(std::size_t rank);
+  std::uint32_t keep(const Form& form);
   std::uint32_t scaled(const Form& form, double factor, Interval& result);
-  std::optional<Form> joined(const Form& a, const Form& b) const;
+  static std::optional<Form> joined(const Form& a, const Form& b);
   std::uint32_t settle(Form form, double error, Interval& result);
   std::uint32_t shifted(std::uint32_t variable, const IndexMap& through);
 
-  std::vector<Form> forms_;
+  std::vector<Kept> kept_;
+  std::vector<Term> terms_;
   std::vector<Variable> variables_;
   std::vector<Interval> ranges_;
-  std::map<Variable, std::uint32_t> ids_;
+  // Of a tensor's own cells those that were seen through another index: nobody asks for others.
+  std::unordered_map<Variable, std::uint32_t, VariableHash> ids_;
+  std::vector<IndexMap> maps_;
+  std::map<IndexMap, std::uint32_t> map_ids_;
+  std::vector<std::vector<Term>> positive_parts_;
+  std::map<std::vector<Term>, std::uint32_t> positive_ids_;
+  std::vector<std::uint32_t> plain_maps_;  // by rank: every index is its own
   int next_tensor_ = 0;
 };
 
