@@ -10,8 +10,9 @@
 namespace assay {
 namespace {
 
-constexpr std::int64_t kMostDense = 1 << 14;   // elements of an input or output
-constexpr std::int64_t kMostFolded = 1 << 16;  // elements that are computed exactly
+constexpr std::int64_t kMostDense = 1 << 14;     // elements of an input or output
+constexpr std::int64_t kMostFolded = 1 << 16;    // elements that are computed exactly
+constexpr std::int64_t kMostRepeated = 1 << 10;  // of these, if they are a few over and over
 
 class Listener : public Watch {
  public:
@@ -111,6 +112,8 @@ Outputs transfer_exact(Situation& s) {
   const Pattern pattern = s.node.found.entry->meaning.pattern;
   if (pattern == Pattern::random || !s.node.subgraphs.empty()) return std::nullopt;
   std::vector<Value> inputs;
+  inputs.reserve(s.inputs.size());
+  std::int64_t given = 0;
   for (const Abstract& input : s.inputs) {
     if (!input.is_tensor()) {
       inputs.emplace_back();
@@ -118,14 +121,16 @@ Outputs transfer_exact(Situation& s) {
       return std::nullopt;
     } else {
       inputs.emplace_back(input.exact);
+      given += input.exact.size();
     }
   }
   const bool copies = pattern == Pattern::move || pattern == Pattern::gather;
+  const std::int64_t most = std::min(kMostFolded, std::max(kMostRepeated, 4 * given));
   const bool small_outputs =
       std::all_of(s.output_types.begin(), s.output_types.end(), [&](const ValueType& type) {
         const bool exact =
             !type.is_tensor() || !is_real(type.element) || copies || pattern == Pattern::generate;
-        return exact && (!type.is_tensor() || small(type, kMostFolded));
+        return exact && (!type.is_tensor() || small(type, most));
       });
   if (!small_outputs) return std::nullopt;
   EvaluateOptions options;
