@@ -88,7 +88,7 @@ Result<RunOutcome> evaluate(const Options& options, const Evaluator& evaluator,
   outcome.nonfinite = watch.finish(evaluator.model().graph, outcome.outputs);
   for_each_node(evaluator.plan(), "", [&](const std::string& path, const PlannedNode& node) {
     if (!node.found.entry && !node.function)
-      outcome.unknown.emplace_back(path + node.label, node.node);
+      outcome.unknown.emplace_back(path + node.label(), node.node);
   });
   if (!options.bounds) return outcome;
   run.observe = nullptr;

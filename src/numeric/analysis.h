@@ -33,7 +33,7 @@ struct Analyzed {
   std::string failure{};  // the node cannot be evaluated at all: an index out of range
   bool unreachable = false;
 
-  std::string name() const { return path + node.label; }
+  std::string name() const { return path + node.label(); }
 };
 
 struct AnalysisOptions {

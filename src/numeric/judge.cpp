@@ -12,7 +12,7 @@ namespace assay {
 namespace {
 
 std::string name_of(const std::string& path, const PlannedNode& node) {
-  return shown_name(node.node, path + node.label);
+  return shown_name(node.node, path + node.label());
 }
 
 // The worst that the functions of a node's body can meet; `checked` tells whether a check is about

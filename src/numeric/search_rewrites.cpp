@@ -42,7 +42,7 @@ bool LintSearch::works_alone(const LintSite& site, const Rewrite& guard) const {
   for (const std::string& output : node.outputs)
     if (!output.empty()) model.graph.outputs.push_back({output, {}, {}, {}});
   const auto type_of = [&](const std::string& name) { return types[name]; };
-  if (!apply_rewrite(guard, site.node->label, type_of, model.graph)) return false;
+  if (!apply_rewrite(guard, site.node->label(), type_of, model.graph)) return false;
   std::erase_if(values, [&](const auto& one) { return one.second.exact.defined(); });
   return count_unsafe(Assessor(model, options_->setting, {}).judge(values)) == 0;
 }
@@ -71,13 +71,13 @@ std::optional<Assessment> LintSearch::rewritten(const Assessment& judgement,
   for (const Candidate& candidate : candidates) {
     const LintSite& site = judgement.sites[candidate.node];
     const std::pair<std::string, Rewrite> key{
-        candidate.rewrite.inputs.empty() ? site.path : site.path + site.node->label,
+        candidate.rewrite.inputs.empty() ? site.path : site.path + site.node->label(),
         candidate.rewrite};
     if (std::find(done.begin(), done.end(), key) != done.end()) continue;
     bool placed = false;
     const TypeOf type_of = types_around(site);
     const bool found = edit_graph(changed, site.path, [&](Graph& graph) {
-      placed = apply_rewrite(candidate.rewrite, site.node->label, type_of, graph);
+      placed = apply_rewrite(candidate.rewrite, site.node->label(), type_of, graph);
     });
     // An operation that an earlier rewrite took away needs none.
     if (found && placed) done.push_back(key);

@@ -130,7 +130,7 @@ void Compaction::settle_groups() {
     axes_.at(letter).one_group = true;
   }
   single_ = std::make_unique<PlannedNode>(groups->single, s_->node.found);
-  single_->label = s_->node.label;
+  single_->position = s_->node.position;
   single_->inputs = s_->node.inputs;
   single_->outputs = s_->node.outputs;
 }

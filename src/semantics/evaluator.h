@@ -26,7 +26,7 @@ struct Evaluated {
   std::span<const Value> outputs;
   bool unknown;  // nobody could evaluate it, or only the type's range is known
 
-  std::string layer() const { return path + node.label; }
+  std::string layer() const { return path + node.label(); }
   std::string name(std::size_t output) const { return path + node.node.outputs[output] + steps; }
 };
 

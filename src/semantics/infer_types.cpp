@@ -67,10 +67,12 @@ class TypeWalk : public SubgraphTypes {
 
   void enter(TypeScope& scope, std::span<const Known> inputs, Log& log);
   void define(TypeScope& scope, int slot, Known known, NodeRemarks& remarks, Log& log);
-  std::vector<Known> outputs_of(const PlannedNode& node, const std::vector<Known>& inputs,
-                                const TypeScope& scope, NodeRemarks& remarks, Log& log);
-  std::vector<Known> recalled(const PlannedNode& node, const Site& site, const TypeScope& scope,
-                              NodeRemarks& remarks, Log& log);
+  std::vector<Known> outputs_of(const PlannedNode& node, const TypeScope& scope,
+                                NodeRemarks& remarks, Log& log);
+  std::vector<Known> function_outputs(const PlannedNode& node, std::span<const Known> inputs,
+                                      const TypeScope& scope, Log& log);
+  std::vector<Known> unknown_outputs(const PlannedNode& node, const Site& site,
+                                     const TypeScope& scope, NodeRemarks& remarks, Log& log);
   std::vector<Known> ask_entry(const PlannedNode& node, const Site& site, const TypeScope& scope,
                                NodeRemarks& remarks, Log& log);
   void ask(const PlannedNode& node, const Site& site, std::vector<Known>& outputs);
@@ -163,36 +165,62 @@ void TypeWalk::judge(const PlannedNode& node, TypeScope& scope, Log& log) {
     if (judged_ == kMostJudged + 1) {
       const std::string limit = fmt::format("a walk over more than {} nodes", kMostJudged);
       log.remarks.push_back(
-          {scope.path + node.label, node.node.op, node.node.domain, {}, {{"Graph.size", limit}}});
+          {scope.path + node.label(), node.node.op, node.node.domain, {}, {{"Graph.size", limit}}});
     }
     return;
   }
-  std::vector<Known> inputs;
-  inputs.reserve(node.inputs.size());
-  for (const SlotRef& input : node.inputs) inputs.push_back(scope.at(input));
-  NodeRemarks remarks{scope.path + node.label, node.node.op, node.node.domain, {}, {}};
+  NodeRemarks remarks;
   Log inner;
-  std::vector<Known> outputs = outputs_of(node, inputs, scope, remarks, inner);
+  std::vector<Known> outputs = outputs_of(node, scope, remarks, inner);
   outputs.resize(node.outputs.size());
   for (std::size_t i = 0; i < node.outputs.size(); ++i) {
     if (node.outputs[i] >= 0) define(scope, node.outputs[i], std::move(outputs[i]), remarks, log);
   }
-  if (worth_saying(remarks) && silent_ == 0) log.remarks.push_back(std::move(remarks));
+  if (worth_saying(remarks) && silent_ == 0) {
+    remarks.layer = scope.path + node.label();
+    remarks.op = node.node.op;
+    remarks.domain = node.node.domain;
+    log.remarks.push_back(std::move(remarks));
+  }
   log.append(std::move(inner));
 }
 
-std::vector<Known> TypeWalk::outputs_of(const PlannedNode& node, const std::vector<Known>& inputs,
-                                        const TypeScope& scope, NodeRemarks& remarks, Log& log) {
-  if (node.function) {
-    ++functions_;
-    std::vector<Known> outputs =
-        walk(*node.function, inputs, nullptr, scope.path + node.path_into_function(), log);
-    --functions_;
-    return outputs;
+// An entry is asked only once for nodes that do not differ.
+std::vector<Known> TypeWalk::outputs_of(const PlannedNode& node, const TypeScope& scope,
+                                        NodeRemarks& remarks, Log& log) {
+  std::vector<const Known*> given;
+  given.reserve(node.inputs.size());
+  for (const SlotRef& input : node.inputs) given.push_back(&scope.at(input));
+  const bool alike = node.found.entry && node.subgraphs.empty();
+  std::string key = alike ? TypeMemory::key_of(node, given) : "";
+  if (const TypeMemory::Said* said = key.empty() ? nullptr : memory_.find(key)) {
+    remarks.undecided = said->undecided;
+    return said->outputs;
   }
   Site site(node.node, node.found.schema ? node.found.schema->since_version : 0);
-  site.inputs = inputs;
-  if (node.found.entry) return recalled(node, site, scope, remarks, log);
+  site.inputs.reserve(given.size());
+  for (const Known* input : given) site.inputs.push_back(*input);
+  if (node.function) return function_outputs(node, site.inputs, scope, log);
+  if (!node.found.entry) return unknown_outputs(node, site, scope, remarks, log);
+  std::vector<Known> outputs = ask_entry(node, site, scope, remarks, log);
+  if (!key.empty() && remarks.violations.empty())
+    memory_.keep(std::move(key), {outputs, remarks.undecided});
+  return outputs;
+}
+
+std::vector<Known> TypeWalk::function_outputs(const PlannedNode& node,
+                                              std::span<const Known> inputs, const TypeScope& scope,
+                                              Log& log) {
+  ++functions_;
+  std::vector<Known> outputs =
+      walk(*node.function, inputs, nullptr, scope.path + node.path_into_function(), log);
+  --functions_;
+  return outputs;
+}
+
+std::vector<Known> TypeWalk::unknown_outputs(const PlannedNode& node, const Site& site,
+                                             const TypeScope& scope, NodeRemarks& remarks,
+                                             Log& log) {
   remarks.unknown = true;
   walk_bodies(node, scope, {}, log);
   std::vector<Known> outputs(node.outputs.size());
@@ -214,20 +242,6 @@ Violation overflow_violation(const PlannedNode& node, const ValueType& type) {
 bool overflows(const ValueType& type) {
   const auto shape = type.is_tensor() && type.dims ? to_shape(*type.dims) : std::nullopt;
   return shape && !checked_element_count(*shape);
-}
-
-// What the entry says, asked only once for nodes that do not differ.
-std::vector<Known> TypeWalk::recalled(const PlannedNode& node, const Site& site,
-                                      const TypeScope& scope, NodeRemarks& remarks, Log& log) {
-  std::string key = node.subgraphs.empty() ? TypeMemory::key_of(node, site.inputs) : "";
-  if (const TypeMemory::Said* said = key.empty() ? nullptr : memory_.find(key)) {
-    remarks.undecided = said->undecided;
-    return said->outputs;
-  }
-  std::vector<Known> outputs = ask_entry(node, site, scope, remarks, log);
-  if (!key.empty() && remarks.violations.empty())
-    memory_.keep(std::move(key), {outputs, remarks.undecided});
-  return outputs;
 }
 
 std::vector<Known> TypeWalk::ask_entry(const PlannedNode& node, const Site& site,

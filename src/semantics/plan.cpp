@@ -226,7 +226,6 @@ void Planner::plan_node(std::size_t position, Plan& plan, Scope& scope, PlannedN
   const Node& own = result.node;
   result.id = node_count_++;
   result.position = position;
-  result.label = printable(display_name(own, position));
   result.inputs.reserve(own.inputs.size());
   for (const std::string& input : own.inputs) result.inputs.push_back(use(plan, scope, input));
   plan_subgraphs(result, scope);
@@ -267,12 +266,14 @@ std::shared_ptr<const Plan> Planner::plan_function(const Function& function, con
 
 }  // namespace
 
+std::string PlannedNode::label() const { return printable(display_name(node, position)); }
+
 std::string PlannedNode::path_into(const PlannedSubgraph& subgraph) const {
-  return label + "/" + printable(subgraph.attribute) + "/";
+  return label() + "/" + printable(subgraph.attribute) + "/";
 }
 
 std::string PlannedNode::path_into_function() const {
-  return label + "/" + printable(node.op) + "/";
+  return label() + "/" + printable(node.op) + "/";
 }
 
 const std::map<std::string, std::int64_t>& newest_opsets() {

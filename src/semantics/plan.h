@@ -40,13 +40,13 @@ struct PlannedNode {
   Lookup found;              // entry null: unknown to the catalogue
   std::size_t id = 0;        // of this node among all of the plan and the plans inside it
   std::size_t position = 0;  // in its graph
-  std::string label;         // how a person finds it
   std::shared_ptr<const Plan> function;  // the body of a model-local function, if the file has one
   std::vector<PlannedSubgraph> subgraphs;
   std::vector<SlotRef> inputs;
   std::vector<int> outputs;  // -1: not wanted
   std::vector<int> dying;    // slots of this scope last used here, initialisers apart
 
+  std::string label() const;  // how a person finds it
   // "loop/body/", "call/Function/": what names inside begin with.
   std::string path_into(const PlannedSubgraph& subgraph) const;
   std::string path_into_function() const;

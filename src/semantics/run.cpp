@@ -150,7 +150,7 @@ std::vector<Value> Run::run_in(const Plan& plan, std::span<const Value> inputs,
 }
 
 void Run::note_failure(const PlannedNode& node) {
-  if (failed_.empty() && silent_ == 0) failed_ = path_ + node.label + steps_;
+  if (failed_.empty() && silent_ == 0) failed_ = path_ + node.label() + steps_;
 }
 
 void Run::run_node(const PlannedNode& node, Scope& scope) {

@@ -46,7 +46,7 @@ bool write_attribute(const Attribute& attribute, KeyWriter& key) {
 
 }  // namespace
 
-std::string TypeMemory::key_of(const PlannedNode& node, std::span<const Known> inputs) {
+std::string TypeMemory::key_of(const PlannedNode& node, std::span<const Known* const> inputs) {
   KeyWriter key;
   key.text(node.node.domain);
   key.text(node.node.op);
@@ -55,8 +55,8 @@ std::string TypeMemory::key_of(const PlannedNode& node, std::span<const Known> i
   for (const Attribute& attribute : node.node.attributes)
     if (!write_attribute(attribute, key)) return {};
   key.outputs(node.node);
-  for (const Known& input : inputs)
-    if (!write_known(input, key)) return {};
+  for (const Known* input : inputs)
+    if (!write_known(*input, key)) return {};
   return key.key();
 }
 

@@ -20,7 +20,7 @@ class TypeMemory {
   };
 
   // What decides about a node that has no graphs inside; empty where it cannot be told.
-  static std::string key_of(const PlannedNode& node, std::span<const Known> inputs);
+  static std::string key_of(const PlannedNode& node, std::span<const Known* const> inputs);
   const Said* find(const std::string& key) const;  // null: nothing was said
   void keep(std::string key, Said said);
 

@@ -115,7 +115,7 @@ class Trial {
     AnalysisOptions options;
     options.setting = setting_;
     options.observe = [&](const Analyzed& seen) {
-      Claim& claim = claims_[seen.path + seen.node.label];
+      Claim& claim = claims_[seen.path + seen.node.label()];
       claim.outputs.assign(seen.outputs.begin(), seen.outputs.end());
       claim.overflows = seen.overflows;
       claim.silent = seen.unknown || !seen.failure.empty() ||
