@@ -57,7 +57,7 @@ class NameIndex {
     std::string_view name;
   };
   static constexpr std::size_t kMostCompared = 32;
-  static constexpr std::size_t kChunk = 1 << 16;
+  static constexpr std::size_t kFirstChunk = 1 << 8, kLargestChunk = 1 << 16;
 
   static std::uint64_t hash_of(std::string_view name) {
     return std::hash<std::string_view>{}(name);
@@ -94,8 +94,8 @@ class NameIndex {
   std::string_view copy_of(std::string_view name) {
     if (name.empty()) return {};
     if (name.size() > left_) {
-      left_ = std::max(name.size(), kChunk);
-      chunks_.push_back(std::make_unique<char[]>(left_));
+      left_ = std::max(name.size(), std::exchange(chunk_, std::min(2 * chunk_, kLargestChunk)));
+      chunks_.push_back(std::make_unique_for_overwrite<char[]>(left_));
       next_ = chunks_.back().get();
     }
     std::memcpy(next_, name.data(), name.size());
@@ -122,7 +122,7 @@ class NameIndex {
   bool copies_;
   std::vector<std::unique_ptr<char[]>> chunks_;
   char* next_ = nullptr;
-  std::size_t left_ = 0;
+  std::size_t left_ = 0, chunk_ = kFirstChunk;
 };
 
 }  // namespace assay

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 
 #include <fmt/format.h>
 
@@ -30,7 +31,19 @@ std::size_t character_length(std::string_view text) {
 
 }  // namespace
 
+// How many characters at the start are ASCII, in words of eight.
+static std::size_t ascii_length(std::string_view text) {
+  constexpr std::uint64_t kHighBits = 0x8080808080808080;
+  std::size_t length = 0;
+  for (std::uint64_t word = 0; length + sizeof word <= text.size(); length += sizeof word) {
+    std::memcpy(&word, text.data() + length, sizeof word);
+    if ((word & kHighBits) != 0) break;
+  }
+  return length;
+}
+
 bool is_utf8(std::string_view text) {
+  text.remove_prefix(ascii_length(text));
   while (!text.empty()) {
     const std::size_t length = character_length(text);
     if (length == 0) return false;

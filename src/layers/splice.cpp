@@ -1,14 +1,38 @@
 #include "layers/splice.h"
 
-#include <unordered_map>
+#include <string_view>
 
 #include "base/check.h"
+#include "graph/name_index.h"
 #include "graph/origin.h"
 
 namespace assay {
 namespace {
 
-using Renaming = std::unordered_map<std::string, std::string>;
+// What the values of a body are called in the model.
+class Renaming {
+ public:
+  explicit Renaming(const std::string& place) : prefix_(place + "::") { set("", ""); }
+
+  // False if the value has a name already.
+  bool set(std::string_view value, std::string name) {
+    if (!values_.add(value).second) return false;
+    names_.push_back(std::move(name));
+    return true;
+  }
+  bool contains(std::string_view value) const { return values_.contains(value); }
+  // A value that has no name yet is an inner one.
+  std::string& operator[](std::string_view value) {
+    const auto [number, fresh] = values_.add(value);
+    if (fresh) names_.emplace_back().append(prefix_).append(value);
+    return names_[static_cast<std::size_t>(number)];
+  }
+
+ private:
+  std::string prefix_;
+  NameIndex values_{NameIndex::Names::copied};
+  std::vector<std::string> names_;
+};
 
 void mark_origin(const Replaced& replaced, Node& node) {
   node.metadata.reserve(2);
@@ -36,10 +60,7 @@ Node constant_node(std::string name, Tensor tensor) {
 }
 
 void splice(const Replaced& replaced, Graph body, Graph& into, SharedConstants* shared) {
-  Renaming names = {{"", ""}};
-  const auto inner = [&](const std::string& name) -> const std::string& {
-    return names.try_emplace(name, replaced.place + "::" + name).first->second;
-  };
+  Renaming names(replaced.place);
   for (std::size_t i = 0; i < body.inputs.size(); ++i) {
     names[body.inputs[i].name] = replaced.inputs.at(i);
   }
@@ -49,7 +70,7 @@ void splice(const Replaced& replaced, Graph body, Graph& into, SharedConstants* 
     const std::string& value = body.outputs.at(i).name;
     ASSAY_CHECK(!value.empty() || replaced.outputs[i].empty());
     if (value.empty() || replaced.outputs[i].empty()) continue;
-    if (!names.try_emplace(value, replaced.outputs[i]).second) {
+    if (!names.set(value, replaced.outputs[i])) {
       copies.emplace_back(names[value], replaced.outputs[i]);
     }
   }
@@ -62,8 +83,7 @@ void splice(const Replaced& replaced, Graph body, Graph& into, SharedConstants* 
   };
   for (NamedTensor& constant : body.initializers) {
     const bool is_output = names.contains(constant.name);
-    inner(constant.name);
-    std::string& name = names.at(constant.name);
+    std::string& name = names[constant.name];
     if (shared && !is_output) {
       const std::string& known = shared->name_of(constant.tensor, name);
       if (known != name) {
@@ -74,8 +94,8 @@ void splice(const Replaced& replaced, Graph body, Graph& into, SharedConstants* 
     add(constant_node(name, std::move(constant.tensor)), name);
   }
   for (Node& node : body.nodes) {
-    for (std::string& input : node.inputs) input = inner(input);
-    for (std::string& output : node.outputs) output = inner(output);
+    for (std::string& input : node.inputs) input = names[input];
+    for (std::string& output : node.outputs) output = names[output];
     const std::string name = node.outputs.front();
     add(std::move(node), name);
   }

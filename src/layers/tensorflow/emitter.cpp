@@ -38,7 +38,8 @@ ElementType type_attribute(const NodeDef& def, std::string_view name) {
 }
 
 std::string Emitter::value(const Edge& edge, const Scope& scope) const {
-  const std::string name = wiring_.value_name(edge);
+  std::string name = wiring_.value_name(edge);
+  if (scope.names.empty()) return name;
   const auto other = scope.names.find(name);
   return other == scope.names.end() ? name : other->second;
 }
@@ -50,6 +51,7 @@ std::string Emitter::input(std::size_t node, std::size_t i, const Scope& scope) 
 
 std::vector<std::string> Emitter::inputs(std::size_t node, const Scope& scope) const {
   std::vector<std::string> names;
+  names.reserve(wiring_[node].inputs.size());
   for (std::size_t i = 0; i < wiring_[node].inputs.size(); ++i) {
     names.push_back(input(node, i, scope));
   }
@@ -65,13 +67,14 @@ std::string Emitter::own_value(std::size_t node, std::size_t output, Scope& scop
 
 std::vector<std::string> Emitter::outputs(std::size_t node, Scope& scope) {
   std::vector<std::string> names;
+  names.reserve(wiring_[node].outputs);
   for (std::size_t i = 0; i < wiring_[node].outputs; ++i)
     names.push_back(own_value(node, i, scope));
   return names;
 }
 
-Known Emitter::known_of(std::size_t node, std::size_t i, const Scope& scope) const {
-  const std::string name = input(node, i, scope);
+Known Emitter::known_of(std::size_t node, std::size_t i, const std::string& name,
+                        const Scope& scope) const {
   const Known* found = scope.path.empty() ? nullptr : known_.find(model_.graph, scope.path + name);
   if (!found) found = known_.find(model_.graph, name);
   if (found) {
@@ -148,8 +151,9 @@ void Emitter::emit_value(std::size_t node, Scope& scope) {
   shown.inputs = inputs(node, scope);
   shown.outputs = outputs(node, scope);
   Site site(shown, 1);
+  site.inputs.reserve(wired.inputs.size());
   for (std::size_t i = 0; i < wired.inputs.size(); ++i) {
-    site.inputs.push_back(known_of(node, i, scope));
+    site.inputs.push_back(known_of(node, i, shown.inputs[i], scope));
   }
   try {
     Graph body = compose(wired.definition->body, site);

@@ -68,7 +68,9 @@ class Emitter {
   std::string own_value(std::size_t node, std::size_t output, Scope& scope);
   std::vector<std::string> inputs(std::size_t node, const Scope& scope) const;
   std::vector<std::string> outputs(std::size_t node, Scope& scope);
-  Known known_of(std::size_t node, std::size_t i, const Scope& scope) const;
+  // Of input i, which has the name here.
+  Known known_of(std::size_t node, std::size_t i, const std::string& name,
+                 const Scope& scope) const;
 
   const Wiring& wiring_;
   const Frames& frames_;

@@ -44,7 +44,7 @@ Translation translate(const GraphDef& graph, KnownValues& known) {
   result.model.producer = "tensorflow";
   result.model.producer_version = graph.producer_version;
   result.model.graph.name = "tensorflow";
-  result.model.graph.nodes.reserve(graph.nodes.size() + graph.nodes.size() / 2);
+  result.model.graph.nodes.reserve(4 * graph.nodes.size());  // what stays empty takes no memory
   const Wiring wiring(graph);
   const Frames frames(wiring);
   Emitter emitter(wiring, frames, known, result.model);

@@ -192,18 +192,18 @@ class Order {
 
   void visit(std::size_t root) {
     if (state_[root] != State::fresh) return;
-    std::vector<Step> path = {{root, 0}};
+    path_.push_back({root, 0});
     state_[root] = State::open;
-    while (!path.empty()) {
-      Step& step = path.back();
+    while (!path_.empty()) {
+      Step& step = path_.back();
       const auto needed = need(step.node, step.next++);
       if (!needed) {
         state_[step.node] = State::done;
         order_.push_back(step.node);
-        path.pop_back();
+        path_.pop_back();
       } else if (state_[*needed] == State::fresh) {
         state_[*needed] = State::open;
-        path.push_back({*needed, 0});
+        path_.push_back({*needed, 0});
       }
     }
   }
@@ -211,6 +211,7 @@ class Order {
   const Wiring& wiring_;
   const Needs& more_;
   std::vector<State> state_;
+  std::vector<Step> path_;
   std::vector<std::size_t> order_;
 };
 
