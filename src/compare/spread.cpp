@@ -12,13 +12,14 @@
 #include "base/parallel.h"
 #include "compare/agreement.h"
 #include "compare/drawn.h"
+#include "compare/pooled_reach.h"
 #include "patterns/array.h"
 #include "patterns/gemm.h"
 
 namespace assay {
 namespace {
 
-constexpr std::int64_t kRuns = 5;
+constexpr std::int64_t kMostRuns = 5;  // one learns, the others follow
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 bool has_reals(const Value& value) { return value.is_tensor() && has_numbers(value.type()); }
@@ -219,7 +220,21 @@ class RandomRuns {
   Reaches reaches_;
 };
 
-void widen(const Tensor& drawn, Spread& spread) {
+// What draws do to the outputs of a model.
+struct Outputs {
+  std::vector<Spread> spreads;
+  std::vector<PooledReach> pooled;  // one each
+
+  std::int64_t runs() const {  // that are enough
+    const bool many = std::all_of(spreads.begin(), spreads.end(), [](const Spread& spread) {
+      return spread.value.is_tensor() && is_real(spread.value.type()) &&
+             spread.allowance.size() >= PooledReach::kMany;
+    });
+    return many ? PooledReach::kFewRuns : kMostRuns;
+  }
+};
+
+void widen(const Tensor& drawn, Spread& spread, PooledReach& pooled) {
   const std::vector<double> center = spread.value.tensor().reals(), other = drawn.reals();
   for (std::size_t i = 0; i < center.size(); ++i) {
     if (center[i] == other[i] || (std::isnan(center[i]) && std::isnan(other[i]))) continue;
@@ -228,6 +243,7 @@ void widen(const Tensor& drawn, Spread& spread) {
     const bool decision = !is_real(spread.value.type());
     const double reach = decision || std::isnan(distance) ? kInfinity : kSpreadSafety * distance;
     spread.allowance[i] = std::max(spread.allowance[i], reach);
+    pooled.add(i, distance);
   }
 }
 
@@ -237,15 +253,16 @@ void leave_open(Spread& spread) {
   spread.allowance.assign(spread.allowance.size(), kInfinity);
 }
 
-void widen(const std::vector<Value>& drawn, std::vector<Spread>& spreads) {
-  for (std::size_t i = 0; i < spreads.size(); ++i) {
+void widen(const std::vector<Value>& drawn, Outputs& outputs) {
+  for (std::size_t i = 0; i < outputs.spreads.size(); ++i) {
+    Spread& spread = outputs.spreads[i];
     const Value other = plain(drawn[i]);
-    if (!has_reals(spreads[i].value)) {
-      spreads[i].open = spreads[i].open || !agrees(spreads[i].value, other, {}).agrees;
-    } else if (other.is_tensor() && other.shape() == spreads[i].value.shape()) {
-      widen(other.tensor(), spreads[i]);
+    if (!has_reals(spread.value)) {
+      spread.open = spread.open || !agrees(spread.value, other, {}).agrees;
+    } else if (other.is_tensor() && other.shape() == spread.value.shape()) {
+      widen(other.tensor(), spread, outputs.pooled[i]);
     } else {
-      leave_open(spreads[i]);
+      leave_open(spread);
     }
   }
 }
@@ -253,23 +270,24 @@ void widen(const std::vector<Value>& drawn, std::vector<Spread>& spreads) {
 // Runs whose reach is too large to remember are taken one after the other, since memory is short.
 // Otherwise, where there are not more threads than runs, each run has its own, which beats sharing
 // the loops of one; nobody may then want to see the runs in turn.
-Result<void> draw_all(RandomRuns& random, bool together, std::vector<Spread>& spreads) {
-  for (std::int64_t run = 0; run < kRuns && (run == 0 || !random.learned()); ++run) {
+Result<void> draw_all(RandomRuns& random, bool together, Outputs& outputs) {
+  const std::int64_t runs = outputs.runs();
+  for (std::int64_t run = 0; run < runs && (run == 0 || !random.learned()); ++run) {
     const RandomRuns::Drawn drawn = random.learn();
     if (!drawn) return drawn.error();
-    widen(*drawn, spreads);
+    widen(*drawn, outputs);
   }
   if (!random.learned()) return {};
-  std::vector<RandomRuns::Drawn> all(kRuns, Error{});
-  const std::int64_t grain = together && thread_count() < kRuns ? 1 : kRuns;
-  parallel_for(kRuns - 1, grain, [&](std::int64_t begin, std::int64_t end) {
+  std::vector<RandomRuns::Drawn> all(static_cast<std::size_t>(runs), Error{});
+  const std::int64_t grain = together && thread_count() < runs ? 1 : runs;
+  parallel_for(runs - 1, grain, [&](std::int64_t begin, std::int64_t end) {
     for (auto i = static_cast<std::size_t>(begin) + 1; i <= static_cast<std::size_t>(end); ++i) {
       all[i] = random.again(static_cast<int>(i));
     }
   });
   for (std::size_t i = 1; i < all.size(); ++i) {
     if (!all[i]) return all[i].error();
-    widen(*all[i], spreads);
+    widen(*all[i], outputs);
   }
   return {};
 }
@@ -361,7 +379,8 @@ Result<std::vector<Spread>> rounding_spread(const Evaluator& evaluator,
   options.observe = observer.exact;
   const Result<std::vector<Value>> exact = evaluator.run(inputs, options);
   if (!exact) return exact.error();
-  std::vector<Spread> spreads;
+  Outputs outputs;
+  std::vector<Spread>& spreads = outputs.spreads;
   for (const Value& given : *exact) {
     Spread spread;
     Value value = plain(given);
@@ -369,6 +388,7 @@ Result<std::vector<Spread>> rounding_spread(const Evaluator& evaluator,
       spread.allowance.assign(static_cast<std::size_t>(value.tensor().size()), 0);
     }
     spread.value = std::move(value);
+    outputs.pooled.emplace_back(spread.allowance.size());
     spreads.push_back(std::move(spread));
   }
   Chance chance;
@@ -381,17 +401,20 @@ Result<std::vector<Spread>> rounding_spread(const Evaluator& evaluator,
     }
   };
   random.after = observer.drawn;
-  if (Result<void> drawn = draw_all(random, !observer.drawn, spreads); !drawn) {
+  if (Result<void> drawn = draw_all(random, !observer.drawn, outputs); !drawn) {
     return drawn.error();
   }
   for (std::size_t i = 0; i < spreads.size(); ++i) {
     if (chance.has(evaluator.model().graph.outputs[i].name)) leave_open(spreads[i]);
     if (!has_reals(spreads[i].value)) continue;
+    if (is_real(spreads[i].value.type())) {
+      outputs.pooled[i].widen(spreads[i].value.tensor(), outputs.runs(), spreads[i].allowance);
+    }
     share_reach(spreads[i]);
     allow_unmoved(spreads[i]);
     find_tolerances(spreads[i]);
   }
-  return spreads;
+  return std::move(spreads);
 }
 
 }  // namespace assay

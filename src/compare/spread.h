@@ -33,7 +33,7 @@ struct SpreadObserver {
 
 // Bounds that are carried through a whole model say nothing after a few layers. Instead the model
 // is run several times, and each node's result is drawn from that node's own bound on the inputs it
-// then has; what the outputs do is the spread.
+// then has; what the outputs do is the spread. Elements of about one size share what they did.
 Result<std::vector<Spread>> rounding_spread(const Evaluator& evaluator,
                                             const std::vector<Value>& inputs, std::uint64_t seed,
                                             const SpreadObserver& observer = {});
