@@ -1,8 +1,8 @@
 #include "graph/types.h"
 
 #include <array>
+#include <map>
 #include <mutex>
-#include <unordered_set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -11,17 +11,52 @@
 
 namespace assay {
 
+struct Symbol::Name {
+  std::string text;
+  const Name* base = nullptr;  // null: itself
+  std::int64_t factor = 1;
+};
+
+namespace {
+
+constexpr std::int64_t kLargestFactor = std::int64_t{1} << 40;
+
+std::mutex& symbol_mutex() {
+  static std::mutex mutex;
+  return mutex;
+}
+
+}  // namespace
+
 Symbol::Symbol(std::string_view name) {
   if (name.empty()) return;
-  static std::mutex mutex;
-  static std::unordered_set<std::string> names;  // whose elements stay where they are
-  const std::lock_guard lock(mutex);
-  name_ = &*names.emplace(name).first;
+  static std::map<std::string, Name, std::less<>> names;  // whose elements stay where they are
+  const std::lock_guard lock(symbol_mutex());
+  auto found = names.find(name);
+  if (found == names.end()) found = names.emplace(name, Name{std::string(name)}).first;
+  name_ = &found->second;
 }
+
+Symbol Symbol::times(std::int64_t factor) const {
+  if (empty() || factor == 1) return *this;
+  std::int64_t all = 0;
+  if (factor < 1 || __builtin_mul_overflow(factor, name_->factor, &all) || all > kLargestFactor)
+    return {};
+  static std::map<std::pair<const Name*, std::int64_t>, Name> multiples;
+  const std::lock_guard lock(symbol_mutex());
+  const Name* const of = name_->base ? name_->base : name_;
+  const auto [found, fresh] = multiples.try_emplace({of, all});
+  if (fresh) found->second = {fmt::format("{}*{}", all, of->text), of, all};
+  return Symbol(&found->second);
+}
+
+Symbol Symbol::base() const { return empty() || !name_->base ? *this : Symbol(name_->base); }
+
+std::int64_t Symbol::factor() const { return empty() ? 1 : name_->factor; }
 
 const std::string& Symbol::text() const {
   static const std::string kNone;
-  return name_ ? *name_ : kNone;
+  return name_ ? name_->text : kNone;
 }
 
 Dim Dim::named(Symbol symbol) {
@@ -70,7 +105,10 @@ Dim operator*(const Dim& a, const Dim& b) {
   if (is_exactly(a, 0) || is_exactly(b, 0)) return {0};
   if (is_exactly(a, 1)) return b;
   if (is_exactly(b, 1)) return a;
-  if (!a.known() || !b.known()) return {};
+  if (a.known() != b.known()) {
+    return a.known() ? Dim::named(b.symbol.times(a.value)) : Dim::named(a.symbol.times(b.value));
+  }
+  if (!a.known()) return {};
   std::int64_t result = 0;
   const bool overflow = __builtin_mul_overflow(a.value, b.value, &result);
   return known_or_unknown(overflow, result);

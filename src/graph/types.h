@@ -21,10 +21,16 @@ class Symbol {
   explicit Symbol(std::string_view name);
   bool empty() const { return name_ == nullptr; }
   const std::string& text() const;
+  // So many times the extent, "49*batch"; no name if that is more than an extent may be.
+  Symbol times(std::int64_t factor) const;
+  Symbol base() const;          // of which this is a multiple
+  std::int64_t factor() const;  // 1, unless it is one
   friend bool operator==(Symbol a, Symbol b) { return a.name_ == b.name_; }
 
  private:
-  const std::string* name_ = nullptr;
+  struct Name;
+  explicit Symbol(const Name* name) : name_(name) {}
+  const Name* name_ = nullptr;
 };
 
 // An extent that is known, named (the same name is the same extent), or unknown.

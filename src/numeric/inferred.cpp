@@ -16,13 +16,23 @@ std::optional<Abstract> from_extents(const Known& known) {
     return std::nullopt;
   result.cells.clear();
   for (const Dim& dim : *known.extents) {
-    const auto value = static_cast<double>(dim.value);
+    const auto value = static_cast<double>(dim.known() ? dim.value : dim.symbol.factor());
     result.assumed = result.assumed || !dim.known();
-    result.cells.push_back(
-        {dim.known() ? Interval{value, value, false} : Interval{1, kMostOpen, false}});
+    result.cells.push_back({{value, dim.known() ? value : value * kMostOpen, false}});
   }
   result.extents = *known.extents;
   return result;
+}
+
+// Whether a node computes numbers and multiples of extents from lists of them: "49*batch" is looked
+// at as so many times the batch. Of a sum nothing of the kind is known.
+bool is_multiple(const Known& known, std::span<const Abstract> inputs) {
+  const auto named = [](const Dim& dim) { return dim.known() || !dim.symbol.empty(); };
+  const auto list = [](const Abstract& input) {
+    return !input.is_tensor() || input.exact.defined() || input.extents;
+  };
+  return std::all_of(known.extents->begin(), known.extents->end(), named) &&
+         std::all_of(inputs.begin(), inputs.end(), list);
 }
 
 }  // namespace
@@ -45,10 +55,14 @@ std::optional<Abstract> inferred_value(const PlannedNode& node, const Known* kno
 
 void keep_extents(const PlannedNode& node, const Known* known, std::span<const Abstract> inputs,
                   Abstract& output) {
-  const bool casts = node.found.entry->meaning.pattern == Pattern::elementwise &&
-                     inputs.size() == 1 && inputs[0].extents && known && known->extents;
-  if (!casts || !output.is_tensor() || !is_integer(output.type.element) ||
-      output.cells.size() != known->extents->size() || inputs[0].cuts != output.cuts)
+  if (!known || !known->extents || !output.is_tensor() || !is_integer(output.type.element)) return;
+  const Pattern pattern = node.found.entry->meaning.pattern;
+  if (is_multiple(*known, inputs)) {
+    output.extents = known->extents;
+    return;
+  }
+  const bool casts = pattern == Pattern::elementwise && inputs.size() == 1 && inputs[0].extents;
+  if (!casts || output.cells.size() != known->extents->size() || inputs[0].cuts != output.cuts)
     return;
   const auto same = [](const Cell& a, const Cell& b) {
     return a.range.low == b.range.low && a.range.high == b.range.high;

@@ -76,7 +76,8 @@ Abstract collected(const Value& value, const ValueType& type, TensorMode mode) {
 
 Shape concrete(const Dims& dims) {
   Shape shape;
-  for (const Dim& dim : dims) shape.push_back(dim.known() ? dim.value : kOpenExtent);
+  for (const Dim& dim : dims)
+    shape.push_back(dim.known() ? dim.value : kOpenExtent * dim.symbol.factor());
   return shape;
 }
 

@@ -21,6 +21,7 @@ constexpr std::int64_t kMostWork = 1 << 20;  // terms of all sums of a contracti
 struct Axis {
   std::int64_t extent = 1;
   bool open = false;
+  std::int64_t times = 1;  // of an open extent
   std::vector<std::int64_t> cuts;
   bool row = false, window = false;
   std::int64_t compact = 1;  // extent in the compact tensors
@@ -104,6 +105,7 @@ bool Compaction::read_axes() {
       if (extent.known() && extent.value == 0) return false;
       if (extent.known()) axis.extent = std::max(axis.extent, extent.value);
       axis.open = axis.open || !extent.known();
+      axis.times = std::max(axis.times, extent.symbol.factor());
       axis.cuts = united(axis.cuts, cuts[d]);
     }
   }
@@ -182,8 +184,9 @@ void Compaction::settle_counts() {
     Axis& axis = axes_[letter];
     if (&axis == cut) continue;
     axis.cuts.clear();
-    others = std::min(others * (axis.open ? kMostOpen : static_cast<double>(axis.extent)), 0x1p62);
-    least_others *= axis.open ? 1 : static_cast<double>(axis.extent);
+    const auto least = static_cast<double>(axis.open ? axis.times : axis.extent);
+    others = std::min(others * (axis.open ? kMostOpen * least : least), 0x1p62);
+    least_others *= least;
   }
   bool open = false;
   for (int letter : alignment_.rows) open = open || axes_[letter].open;

@@ -40,23 +40,21 @@ Dim quotient(const Dims& x, const Dims& y) {
   std::vector<Symbol> names;
   for (const Dim& dim : x) {
     if (!dim.known() && dim.symbol.empty()) return {};
-    if (!dim.known())
-      names.push_back(dim.symbol);
-    else if (__builtin_mul_overflow(number, dim.value, &number))
-      return {};
+    if (!dim.known()) names.push_back(dim.symbol.base());
+    const std::int64_t factor = dim.known() ? dim.value : dim.symbol.factor();
+    if (__builtin_mul_overflow(number, factor, &number)) return {};
   }
   for (const Dim& dim : y) {
-    if (dim.known()) {
-      if (__builtin_mul_overflow(divisor, dim.value, &divisor)) return {};
-      continue;
-    }
-    const auto place = std::find(names.begin(), names.end(), dim.symbol);
+    const std::int64_t factor = dim.known() ? dim.value : dim.symbol.factor();
+    if (__builtin_mul_overflow(divisor, factor, &divisor)) return {};
+    if (dim.known()) continue;
+    const auto place = std::find(names.begin(), names.end(), dim.symbol.base());
     if (dim.symbol.empty() || place == names.end()) return {};
     names.erase(place);
   }
   if (divisor <= 0 || number % divisor != 0) return {};
   if (names.empty()) return {number / divisor};
-  return names.size() == 1 && number == divisor ? Dim::named(names.front()) : Dim();
+  return names.size() == 1 ? Dim::named(names.front().times(number / divisor)) : Dim();
 }
 
 // The new extents. One that is asked to be inferred follows from the others, and so does a single

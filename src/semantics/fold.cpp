@@ -99,14 +99,18 @@ class Trials {
     Tensor constant;  // if defined, all elements
     ElementType type{};
     Shape shape;
-    std::vector<int> variables;  // by element; -1: known
-    std::vector<std::int64_t> values;
+    std::vector<int> variables;        // by element; -1: known
+    std::vector<std::int64_t> values;  // of a variable, what it is multiplied by
   };
   struct Guess {
     enum class Kind : std::uint8_t { open, constant, variable, none };
     Kind kind = Kind::open;
     std::int64_t value = 0;
-    std::vector<int> variables;  // that it may be
+    struct Multiple {
+      int variable;
+      std::int64_t factor;
+    };
+    std::vector<Multiple> multiples;  // that it may be
   };
 
   bool add_input(const Site& site, std::size_t i);
@@ -130,10 +134,10 @@ bool is_extent_type(ElementType type) {
 
 int Trials::variable(const Dim& dim) {
   if (!dim.symbol.empty()) {
-    const auto known = std::find(symbols_.begin(), symbols_.end(), dim.symbol);
+    const auto known = std::find(symbols_.begin(), symbols_.end(), dim.symbol.base());
     if (known != symbols_.end()) return static_cast<int>(known - symbols_.begin());
   }
-  symbols_.push_back(dim.symbol);
+  symbols_.push_back(dim.symbol.base());
   return static_cast<int>(symbols_.size()) - 1;
 }
 
@@ -168,7 +172,7 @@ bool Trials::add_input(const Site& site, std::size_t i) {
   for (const Dim& element : elements) {
     informed_ = informed_ || element.known() || !element.symbol.empty();
     input.variables.push_back(element.known() ? -1 : variable(element));
-    input.values.push_back(element.known() ? element.value : 0);
+    input.values.push_back(element.known() ? element.value : element.symbol.factor());
     if (element.known()) note_number(element.value);
   }
   inputs_.push_back(std::move(input));
@@ -226,13 +230,17 @@ std::vector<std::vector<std::int64_t>> Trials::assignments() const {
 }
 
 void Trials::refine(Guess& guess, std::int64_t found, const std::vector<std::int64_t>& assignment) {
-  const auto is_found = [&](int v) { return assignment[static_cast<std::size_t>(v)] == found; };
+  using Multiple = Guess::Multiple;
+  const auto is_found = [&](const Multiple& one) {
+    return one.factor * assignment[static_cast<std::size_t>(one.variable)] == found;
+  };
   switch (guess.kind) {
     case Guess::Kind::open:
       guess.kind = Guess::Kind::constant;
       guess.value = found;
       for (std::size_t v = 0; v < assignment.size(); ++v) {
-        if (is_found(static_cast<int>(v))) guess.variables.push_back(static_cast<int>(v));
+        const Multiple one{static_cast<int>(v), assignment[v] > 0 ? found / assignment[v] : 0};
+        if (one.factor > 0 && is_found(one)) guess.multiples.push_back(one);
       }
       break;
     case Guess::Kind::constant:
@@ -240,8 +248,8 @@ void Trials::refine(Guess& guess, std::int64_t found, const std::vector<std::int
       guess.kind = Guess::Kind::variable;
       [[fallthrough]];
     case Guess::Kind::variable:
-      std::erase_if(guess.variables, [&](int v) { return !is_found(v); });
-      if (guess.variables.empty()) guess.kind = Guess::Kind::none;
+      std::erase_if(guess.multiples, [&](const Multiple& one) { return !is_found(one); });
+      if (guess.multiples.empty()) guess.kind = Guess::Kind::none;
       break;
     case Guess::Kind::none:
       break;
@@ -258,7 +266,7 @@ bool Trials::evaluate(const PlannedNode& node, const std::vector<std::int64_t>& 
     std::vector<std::int64_t> elements = input.values;
     for (std::size_t i = 0; i < elements.size(); ++i) {
       const int v = input.variables[i];
-      if (v >= 0) elements[i] = assignment[static_cast<std::size_t>(v)];
+      if (v >= 0) elements[i] *= assignment[static_cast<std::size_t>(v)];
     }
     values.emplace_back(make_integers(input.type, input.shape, elements));
   }
@@ -292,7 +300,9 @@ void Trials::settle(std::vector<Known>& outputs) const {
       if (guess.kind == Guess::Kind::constant) {
         elements.push_back(guess.value >= 0 ? Dim(guess.value) : Dim());
       } else if (guess.kind == Guess::Kind::variable) {
-        elements.push_back(Dim::named(symbols_[static_cast<std::size_t>(guess.variables.front())]));
+        const Guess::Multiple& one = guess.multiples.front();
+        const Symbol symbol = symbols_[static_cast<std::size_t>(one.variable)];
+        elements.push_back(Dim::named(symbol.times(one.factor)));
       } else {
         elements.emplace_back();
       }

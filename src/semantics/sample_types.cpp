@@ -19,9 +19,9 @@ class Assignment {
   std::int64_t operator()(const Dim& dim) {
     if (dim.known()) return dim.value;
     if (dim.symbol.empty()) return trial_ % 2 == 0 ? next() : shared_;
-    const auto [place, fresh] = named_.try_emplace(dim.symbol.text(), 0);
+    const auto [place, fresh] = named_.try_emplace(dim.symbol.base().text(), 0);
     if (fresh) place->second = next();
-    return place->second;
+    return place->second * dim.symbol.factor();
   }
   const std::map<std::string, std::int64_t>& named() const { return named_; }
 
@@ -68,8 +68,11 @@ Dim agreed_dim(const std::vector<Sample>& samples, std::size_t output, std::size
   Dim first = at(samples.front());
   if (all([&](const Sample& sample) { return at(sample).same_as(first); })) return first;
   for (const auto& [name, ignored] : samples.front().named) {
-    if (all([&](const Sample& sample) { return at(sample).value == sample.named.at(name); })) {
-      return Dim::named(name);
+    const std::int64_t one = samples.front().named.at(name), factor = first.value / one;
+    if (factor > 0 && all([&](const Sample& sample) {
+          return at(sample).value == factor * sample.named.at(name);
+        })) {
+      return Dim::named(Symbol(name).times(factor));
     }
   }
   return {};

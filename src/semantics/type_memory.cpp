@@ -12,7 +12,9 @@ void write_dims(const Dims& dims, KeyWriter& key) {
   key.count(dims.size());
   for (const Dim& dim : dims) {
     key.number(dim.value);
-    if (!dim.known()) key.text(dim.symbol.text());
+    if (dim.known()) continue;
+    key.number(dim.symbol.factor());
+    key.text(dim.symbol.base().text());
   }
 }
 

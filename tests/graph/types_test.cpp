@@ -44,12 +44,26 @@ TEST(Dim, ArithmeticKeepsWhatIsKnown) {
 TEST(Dim, ArithmeticGivesUpRatherThanGuess) {
   const auto nothing = [](const Dim& dim) { return !dim.known() && dim.symbol.empty(); };
   EXPECT_TRUE(nothing(kBatch + 1));
-  EXPECT_TRUE(nothing(kBatch * 2));
+  EXPECT_TRUE(nothing(kBatch * Dim::named("time")));
+  EXPECT_TRUE(nothing(kBatch * (std::int64_t{1} << 50)));
   EXPECT_TRUE(nothing(Dim(3) - 4));
   EXPECT_TRUE(nothing(Dim() - Dim()));
   const Dim huge = std::numeric_limits<std::int64_t>::max();
   EXPECT_TRUE(nothing(huge + 1));
   EXPECT_TRUE(nothing(huge * 2));
+}
+
+TEST(Dim, MultiplesAreTheSameHoweverTheyCameAbout) {
+  const Dim pixels = kBatch * 7 * 7;
+  EXPECT_EQ(to_text(Dims{pixels}), "[49*batch]");
+  EXPECT_TRUE(pixels.same_as(Dim(49) * kBatch));
+  EXPECT_FALSE(pixels.same_as(kBatch));
+  EXPECT_FALSE(pixels.same_as(Dim::named("time") * 49));
+  EXPECT_EQ(pixels.symbol.factor(), 49);
+  EXPECT_TRUE(pixels.symbol.base() == kBatch.symbol);
+  EXPECT_EQ((pixels - pixels).value, 0);
+  // A file may have such a name, which is no multiple.
+  EXPECT_FALSE(pixels.same_as(Dim::named("49*batch")));
 }
 
 TEST(Dims, ConvertToAShapeOnlyIfAllAreKnown) {

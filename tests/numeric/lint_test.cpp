@@ -203,6 +203,23 @@ TEST(Lint, ARealNumberMayDecideWhereElementsGo) {
   EXPECT_EQ(verdict(result, "y"), LintVerdict::warning);
 }
 
+// TensorFlow multiplies a tensor of three axes by a matrix so: the batch is open.
+TEST(Lint, FollowsElementsThroughAProductOfOpenExtents) {
+  const Model m = model({node("Shape", {"x"}, {"s"}), node("Gather", {"s", "two"}, {"lead"}),
+                         node("ReduceProd", {"lead"}, {"count"}),
+                         node("Concat", {"count", "four"}, {"flat"}, {attribute("axis", 0)}),
+                         node("Reshape", {"x", "flat"}, {"f"}), node("MatMul", {"f", "w"}, {"p"}),
+                         node("Concat", {"lead", "five"}, {"back"}, {attribute("axis", 0)}),
+                         node("Reshape", {"p", "back"}, {"r"}), node("Exp", {"r"}, {"y"})},
+                        {f32("x", {Dim::named("n"), 7, 4}), f32("w", {4, 5})}, {untyped("y")},
+                        {integers("two", {0, 1}), integers("four", {4}), integers("five", {5})});
+  const LintResult small = run(m, inputs({{"x", {-1, 1}}, {"w", {-1, 1}}}));
+  EXPECT_EQ(verdict(small, "y"), LintVerdict::safe);
+  EXPECT_TRUE(small.unknown.empty());
+  const LintResult large = run(m, inputs({{"x", {-1, 1}}, {"w", {-50, 1}}}));
+  EXPECT_EQ(verdict(large, "y"), LintVerdict::warning);
+}
+
 // A ratio that may be 1 does not say that nothing is left.
 TEST(Lint, ADropoutMayKeepElements) {
   const std::int64_t yes = 1;

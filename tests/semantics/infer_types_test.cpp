@@ -70,9 +70,9 @@ TEST(InferTypes, TellsNodesApartThatLookAlike) {
   EXPECT_EQ(type_of(types, "b"), "f32[batch,12]");
   EXPECT_EQ(type_of(types, "c"), "f32[batch,18]");
   EXPECT_EQ(type_of(types, "d"), "f32[other,12]");
-  EXPECT_EQ(type_of(types, "e"), "f32[?,2]");
-  EXPECT_EQ(type_of(types, "f"), "f32[2,?]");
-  EXPECT_EQ(type_of(types, "g"), "f32[?,2]");
+  EXPECT_EQ(type_of(types, "e"), "f32[3*batch,2]");
+  EXPECT_EQ(type_of(types, "f"), "f32[2,3*batch]");
+  EXPECT_EQ(type_of(types, "g"), "f32[3*batch,2]");
   EXPECT_EQ(to_text(*known(types, "s").extents), "[batch,6]");
   EXPECT_EQ(to_text(*known(types, "t").extents), "[other,6]");
 }

@@ -53,7 +53,24 @@ TEST(ShapeChains, GatheredExtentBesideAnInferredOne) {
   c.add("Gather", {"shape", "0"}, "batch");
   c.add("Concat", {"batch", "-1"}, "target", {attribute("axis", 0)});
   c.add("Reshape", {"x", "target"}, "y");
-  EXPECT_EQ(c.type_of("y"), "f32[batch,?]");
+  EXPECT_EQ(c.type_of("y"), "f32[batch,24*height]");
+}
+
+// As a product of a matrix with a tensor of more axes is made: the leading ones as one, and back.
+TEST(ShapeChains, AProductOfExtents) {
+  Chain c;
+  c.constant("02", {0, 1, 3}).constant("height", {2}).constant("-1", {-1});
+  c.add("Shape", {"x"}, "shape");
+  c.add("Gather", {"shape", "02"}, "some");
+  c.add("Gather", {"shape", "height"}, "other");
+  c.add("ReduceProd", {"some"}, "product", {attribute("keepdims", 1)});
+  c.add("Concat", {"product", "other"}, "target", {attribute("axis", 0)});
+  c.add("Transpose", {"x"}, "moved", {attribute("perm", std::vector<std::int64_t>{0, 1, 3, 2})});
+  c.add("Reshape", {"moved", "target"}, "flat");
+  c.add("Shape", {"moved"}, "back");
+  c.add("Reshape", {"flat", "back"}, "y");
+  EXPECT_EQ(c.type_of("flat"), "f32[24*batch,height]");
+  EXPECT_EQ(c.type_of("y"), "f32[batch,3,8,height]");
 }
 
 TEST(ShapeChains, TheRestIsInferredWhereNamesCancel) {
@@ -94,7 +111,7 @@ TEST(ShapeChains, ZeroKeepsAnExtent) {
   Chain c;
   c.constant("target", {0, 0, -1});
   c.add("Reshape", {"x", "target"}, "y");
-  EXPECT_EQ(c.type_of("y"), "f32[batch,3,?]");
+  EXPECT_EQ(c.type_of("y"), "f32[batch,3,8*height]");
   Chain d;
   d.constant("target", {0, -1, 0, 2});
   d.add("Reshape", {"x", "target"}, "y");
