@@ -225,12 +225,17 @@ struct Outputs {
   std::vector<Spread> spreads;
   std::vector<PooledReach> pooled;  // one each
 
+  // Whether there are enough elements to learn from each other.
+  bool pools(std::size_t i) const {
+    const Spread& spread = spreads[i];
+    return has_reals(spread.value) && is_real(spread.value.type()) &&
+           spread.allowance.size() >= PooledReach::kMany;
+  }
   std::int64_t runs() const {  // that are enough
-    const bool many = std::all_of(spreads.begin(), spreads.end(), [](const Spread& spread) {
-      return spread.value.is_tensor() && is_real(spread.value.type()) &&
-             spread.allowance.size() >= PooledReach::kMany;
-    });
-    return many ? PooledReach::kFewRuns : kMostRuns;
+    for (std::size_t i = 0; i < spreads.size(); ++i) {
+      if (!pools(i)) return kMostRuns;
+    }
+    return PooledReach::kFewRuns;
   }
 };
 
@@ -407,7 +412,7 @@ Result<std::vector<Spread>> rounding_spread(const Evaluator& evaluator,
   for (std::size_t i = 0; i < spreads.size(); ++i) {
     if (chance.has(evaluator.model().graph.outputs[i].name)) leave_open(spreads[i]);
     if (!has_reals(spreads[i].value)) continue;
-    if (is_real(spreads[i].value.type())) {
+    if (outputs.pools(i)) {
       outputs.pooled[i].widen(spreads[i].value.tensor(), outputs.runs(), spreads[i].allowance);
     }
     share_reach(spreads[i]);
