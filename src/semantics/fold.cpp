@@ -126,6 +126,7 @@ class Trials {
   std::set<std::int64_t> numbers_;           // that the node might compare with
   std::vector<std::vector<Guess>> guesses_;  // by output; empty: not looked at
   bool informed_ = false;                    // something is known of an input that is not all known
+  bool multiples_ = false;                   // an input has several times an extent
 };
 
 bool is_extent_type(ElementType type) {
@@ -171,6 +172,7 @@ bool Trials::add_input(const Site& site, std::size_t i) {
   elements.resize(count);
   for (const Dim& element : elements) {
     informed_ = informed_ || element.known() || !element.symbol.empty();
+    multiples_ = multiples_ || element.symbol.factor() > 1;
     input.variables.push_back(element.known() ? -1 : variable(element));
     input.values.push_back(element.known() ? element.value : element.symbol.factor());
     if (element.known()) note_number(element.value);
@@ -180,8 +182,9 @@ bool Trials::add_input(const Site& site, std::size_t i) {
 }
 
 bool Trials::prepare(const PlannedNode& node, const Site& site, const std::vector<Known>& outputs) {
-  bool wanted = false;
+  bool wanted = false, small = true;
   for (const Known& output : outputs) {
+    small = small && is_small(output.type);
     const bool fits = is_small(output.type) && (is_extent_type(output.type.element) ||
                                                 output.type.element == ElementType::boolean);
     guesses_.emplace_back(
@@ -196,6 +199,7 @@ bool Trials::prepare(const PlannedNode& node, const Site& site, const std::vecto
   const Pattern pattern = node.found.entry->meaning.pattern;
   const bool moves = pattern == Pattern::move || pattern == Pattern::gather;
   if (symbols_.empty() || !(informed_ || moves)) return false;
+  if (multiples_ && !small) return false;  // what counts up to one would have millions of elements
   for (const Attribute& attribute : node.node.attributes) {
     if (const auto* one = std::get_if<std::int64_t>(&attribute.value)) note_number(*one);
     if (const auto* many = std::get_if<std::vector<std::int64_t>>(&attribute.value)) {
