@@ -10,6 +10,7 @@ namespace assay {
 namespace {
 
 constexpr std::size_t kPool = 64;  // elements of about one size
+// Draws go to the ends of what rounding may do, honest evaluations stay well inside.
 constexpr double kDeviations = 3;
 
 // The first bits of a number without its sign: exponent and five more, so that numbers with the

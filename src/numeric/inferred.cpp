@@ -56,12 +56,12 @@ std::optional<Abstract> inferred_value(const PlannedNode& node, const Known* kno
 void keep_extents(const PlannedNode& node, const Known* known, std::span<const Abstract> inputs,
                   Abstract& output) {
   if (!known || !known->extents || !output.is_tensor() || !is_integer(output.type.element)) return;
-  const Pattern pattern = node.found.entry->meaning.pattern;
   if (is_multiple(*known, inputs)) {
     output.extents = known->extents;
     return;
   }
-  const bool casts = pattern == Pattern::elementwise && inputs.size() == 1 && inputs[0].extents;
+  const bool casts = node.found.entry->meaning.pattern == Pattern::elementwise &&
+                     inputs.size() == 1 && inputs[0].extents;
   if (!casts || output.cells.size() != known->extents->size() || inputs[0].cuts != output.cuts)
     return;
   const auto same = [](const Cell& a, const Cell& b) {

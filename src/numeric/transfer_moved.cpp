@@ -177,7 +177,8 @@ std::optional<Value> input_for(Recording& recording, const Abstract& x, bool fir
   if (x.exact.defined() && x.exact.size() <= kMostDeciding) return x.exact;
   // Looked at as the tensors that have them are; but what counts up to a multiple of an extent
   // would have millions of elements.
-  const bool counts = x.rank() == 0 && x.extents && x.extents->front().symbol.factor() > 1;
+  const bool counts =
+      x.rank() == 0 && x.extents && !x.extents->empty() && x.extents->front().symbol.factor() > 1;
   if (x.extents && !counts) {
     const Shape extents = concrete(*x.extents);
     return Value(make_integers(x.type.element, shape, extents));
