@@ -47,7 +47,7 @@ std::vector<double> arranged(const std::vector<double>& elements, const Shape& s
                              const Arrangement& arrangement) {
   if (arrangement.axes.empty() || elements.empty()) return elements;
   const Shape from = squeezed(shape);
-  const std::vector<std::int64_t> strides = strides_of(from);
+  const Shape strides = strides_of(from);
   std::vector<double> result(elements.size());
   std::vector<std::int64_t> index(from.size(), 0);
   std::int64_t offset = 0;

@@ -50,7 +50,7 @@ Dim operator+(const Dim& a, const Dim& b);
 Dim operator-(const Dim& a, const Dim& b);
 Dim operator*(const Dim& a, const Dim& b);
 
-using Dims = std::vector<Dim>;
+using Dims = InlineVector<Dim, 4>;
 Dims to_dims(const Shape& shape);
 std::optional<Shape> to_shape(const Dims& dims);  // if every extent is known
 std::string to_text(const Dims& dims);            // "[batch,3,?]"

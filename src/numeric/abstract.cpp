@@ -65,7 +65,7 @@ std::vector<Cell> regrid_exact(const Tensor& tensor, const Cuts& cuts) {
   const Shape grid = cells_of(cuts);
   std::vector<Cell> cells(static_cast<std::size_t>(element_count(grid)),
                           {Interval::no_number(false)});
-  const std::vector<std::int64_t> steps = strides_of(grid);
+  const Shape steps = strides_of(grid);
   std::vector<std::vector<std::int64_t>> offsets;
   for (std::size_t d = 0; d < grid.size(); ++d) {
     offsets.push_back(cell_by_position(cuts[d], tensor.shape()[d]));
@@ -87,7 +87,7 @@ std::vector<Cell> regrid_exact(const Tensor& tensor, const Cuts& cuts) {
 
 std::vector<Cell> regrid_cells(const Abstract& x, const Cuts& cuts) {
   const Shape from = cells_of(x.cuts), to = cells_of(cuts);
-  const std::vector<std::int64_t> steps = strides_of(from);
+  const Shape steps = strides_of(from);
   std::vector<std::vector<std::pair<std::int64_t, std::int64_t>>> spans;
   for (std::size_t d = 0; d < to.size(); ++d) spans.push_back(touched(x.cuts[d], cuts[d]));
   const auto count = static_cast<std::size_t>(element_count(to));

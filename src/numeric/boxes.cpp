@@ -54,7 +54,7 @@ struct Place {
 std::optional<Place> place_of(std::int64_t stride, std::int64_t extent, const Shape& shape,
                               const std::vector<std::int64_t>& base) {
   if (stride == 0) return Place{-1, 0, extent};
-  const std::vector<std::int64_t> strides = strides_of(shape);
+  const Shape strides = strides_of(shape);
   for (std::size_t d = shape.size(); d-- > 0;) {
     if (shape[d] < 2 || std::llabs(stride) >= strides[d] * shape[d]) continue;
     if (stride % strides[d] != 0) return std::nullopt;

@@ -42,7 +42,7 @@ void check_state(const Call& call, const Value& before, const Value& after, std:
 
 // Axes of the scanned inputs, normalised.
 std::vector<std::size_t> input_axes(const Call& call, const Layout& at) {
-  const std::vector<std::int64_t> given = call.site.integers("scan_input_axes");
+  const std::vector<std::int64_t>& given = call.site.integers("scan_input_axes");
   std::vector<std::size_t> axes;
   for (std::size_t i = 0; i < at.scanned; ++i)
     axes.push_back(static_cast<std::size_t>(
@@ -81,7 +81,7 @@ void evaluate_scan(Call& call) {
   const Graph& body = *call.site.graph("body");
   const Layout at = layout(call.site);
   const std::vector<std::size_t> axes = input_axes(call, at);
-  const std::vector<std::int64_t> backward = call.site.integers("scan_input_directions");
+  const std::vector<std::int64_t>& backward = call.site.integers("scan_input_directions");
   const std::int64_t steps = call.input(at.states).shape()[axes[0]];
   const auto element = [&](std::size_t i, std::int64_t t) {
     return element_at(call.input(at.states + i), axes[i],
@@ -90,8 +90,8 @@ void evaluate_scan(Call& call) {
   Pass pass = run_pass(
       call, {call.inputs.begin(), call.inputs.begin() + static_cast<std::ptrdiff_t>(at.states)},
       at.scanned, steps, element);
-  const std::vector<std::int64_t> prepend = call.site.integers("scan_output_directions");
-  const std::vector<std::int64_t> out_axes = call.site.integers("scan_output_axes");
+  const std::vector<std::int64_t>& prepend = call.site.integers("scan_output_directions");
+  const std::vector<std::int64_t>& out_axes = call.site.integers("scan_output_axes");
   for (std::size_t k = 0; k < at.states; ++k) call.outputs[k] = std::move(pass.states[k]);
   for (std::size_t k = 0; k < pass.scans.size(); ++k) {
     if (entry(prepend, k) != 0) std::reverse(pass.scans[k].begin(), pass.scans[k].end());
@@ -126,7 +126,7 @@ void evaluate_batches(Call& call) {
   const std::size_t first = at.skipped + at.states;
   const std::int64_t batch = call.input(first).shape()[0], longest = call.input(first).shape()[1];
   const std::vector<std::int64_t> lengths = sequence_lengths(call, batch, longest);
-  const std::vector<std::int64_t> backward = call.site.integers("directions");
+  const std::vector<std::int64_t>& backward = call.site.integers("directions");
   std::vector<std::vector<Value>> results(body.outputs.size());
   for (std::int64_t b = 0; b < batch; ++b) {
     const std::int64_t steps = lengths[static_cast<std::size_t>(b)];
@@ -157,7 +157,7 @@ bool require_flags(Check& c, std::string_view attribute, std::size_t count) {
 
 // The scanned inputs have one extent along their axes (and, in version 8, one batch).
 void require_steps(Check& c, const Layout& at, std::size_t lead) {
-  const std::vector<std::int64_t> given = c.site.integers("scan_input_axes");
+  const std::vector<std::int64_t>& given = c.site.integers("scan_input_axes");
   Dim steps;
   for (std::size_t i = 0; i < at.scanned; ++i) {
     const std::size_t input = at.skipped + at.states + i;
@@ -220,8 +220,8 @@ void require_batches(Check& c) {
 void infer_scan(Infer& n) {
   if (!n.subgraphs) return;
   const Layout at = layout(n.site);
-  const std::vector<std::int64_t> axes = n.site.integers("scan_input_axes");
-  const std::vector<std::int64_t> out_axes = n.site.integers("scan_output_axes");
+  const std::vector<std::int64_t>& axes = n.site.integers("scan_input_axes");
+  const std::vector<std::int64_t>& out_axes = n.site.integers("scan_output_axes");
   std::vector<ValueType> inputs;
   Dim steps, batch;
   for (std::size_t i = at.skipped; i < n.site.input_count(); ++i) {

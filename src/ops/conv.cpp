@@ -166,7 +166,7 @@ bool require_conv(Check& c, const ConvInputs& inputs) {
   bool good = groups && require_groups(c, inputs) && attributes;
   if (!attributes) return false;
   const Dims &x = *c.dims(inputs.x_name), &w = *c.dims(inputs.w_name);
-  const std::vector<std::int64_t> kernel = c.site.integers("kernel_shape");
+  const std::vector<std::int64_t>& kernel = c.site.integers("kernel_shape");
   for (std::size_t d = 0; d < kernel.size(); ++d)
     good = c.weight_extent(inputs.w_name, static_cast<std::int64_t>(d) + 2, kernel[d],
                            "kernel_shape") &&

@@ -81,7 +81,7 @@ struct Col2Im {
   static void sources_of(const WindowGeometry& g, std::int64_t place,
                          std::vector<std::int64_t>& sources) {
     std::vector<Hit> all = {{0, 0}}, next;
-    const std::vector<std::int64_t> strides = strides_of(g.extents);
+    const Shape strides = strides_of(g.extents);
     for (std::size_t d = 0; d < g.extents.size(); ++d) {
       next.clear();
       const std::vector<Hit> here = hits(g, d, place / strides[d] % g.extents[d]);

@@ -26,7 +26,7 @@ std::optional<SpreadAxis> spread_axis(const Site& site, const WindowAttributes& 
   std::vector<std::int64_t> shape = site.integers("output_shape");
   // Version 1 does not say whether N and C are part of it; files have both forms.
   if (shape.size() == a.kernel.size() + 2) shape.erase(shape.begin(), shape.begin() + 2);
-  const std::vector<std::int64_t> more = site.integers("output_padding");
+  const std::vector<std::int64_t>& more = site.integers("output_padding");
   SpreadAxis axis{extent, a.kernel[d], a.strides[d], a.dilations[d], a.pads[d], 0, 0};
   if (extent >= kWindowLimit / axis.stride) return std::nullopt;
   const std::int64_t full = axis.stride * (extent - 1) + (more.empty() ? 0 : more[d]) +
@@ -59,7 +59,7 @@ bool require_spread_weights(Check& c) {
   const std::int64_t group = c.site.integer("group", 1);
   bool good = c.divisible(x[1], group, "the number of channels");
   good = c.weight_extent("W", 0, x[1], "the channels of X") && good;
-  const std::vector<std::int64_t> kernel = c.site.integers("kernel_shape");
+  const std::vector<std::int64_t>& kernel = c.site.integers("kernel_shape");
   for (std::size_t d = 0; d < kernel.size(); ++d)
     good =
         c.weight_extent("W", static_cast<std::int64_t>(d) + 2, kernel[d], "kernel_shape") && good;
@@ -76,7 +76,7 @@ void require_conv_transpose(Check& c) {
   if (!c.argument(in_window_limits(a), "window-fits", "windows and paddings below 2^48",
                   "larger ones"))
     return;
-  const std::vector<std::int64_t> more = c.site.integers("output_padding");
+  const std::vector<std::int64_t>& more = c.site.integers("output_padding");
   Dims y = {x[0], w[1] * Dim(c.site.integer("group", 1))};
   for (std::size_t d = 0; d < a.kernel.size(); ++d) {
     if (!more.empty() &&

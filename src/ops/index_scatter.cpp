@@ -32,7 +32,7 @@ bool require_index_tuples(Check& c, const Dims& extents) {
 
 std::vector<std::int64_t> index_offsets(const std::vector<std::int64_t>& indices, std::size_t width,
                                         const Shape& x) {
-  const std::vector<std::int64_t> strides = strides_of(x);
+  const Shape strides = strides_of(x);
   std::vector<std::int64_t> offsets(indices.size() / width);
   for (std::size_t i = 0; i < offsets.size(); ++i)
     for (std::size_t d = 0; d < width; ++d) {
@@ -46,7 +46,7 @@ std::vector<std::int64_t> element_offsets(const Call& call) {
   std::vector<std::int64_t> offsets = call.exact(1).integers();
   const Shape &x = call.input(0).shape(), &q = call.input(1).shape();
   const std::size_t axis = axis_of(call.site, "axis", x.size());
-  const std::vector<std::int64_t> strides = strides_of(x);
+  const Shape strides = strides_of(x);
   std::vector<std::int64_t> place(q.size());
   std::int64_t at = 0;  // of the place, without its part along the axis
   for (std::int64_t& offset : offsets) {

@@ -32,7 +32,7 @@ const SparseTensor* sparse_value(const Site& site) {
 
 // Where the elements of a sparse tensor stand: their indices are one number each or one an axis.
 std::optional<std::vector<std::int64_t>> sparse_places(const SparseTensor& x) {
-  const std::vector<std::int64_t> strides = strides_of(x.shape);
+  const Shape strides = strides_of(x.shape);
   const bool flat = x.indices.rank() < 2;
   const std::size_t width = flat ? 1 : x.shape.size();
   const auto count = static_cast<std::size_t>(x.values.size());
@@ -105,7 +105,7 @@ Tensor constant_value(const Site& site) {
     const auto count = static_cast<std::int64_t>(texts.size());
     return make_strings({count}, std::move(texts));
   }
-  const std::vector<double> values = site.reals("value_floats");
+  const std::vector<double>& values = site.reals("value_floats");
   return make_tensor(ElementType::f32, {static_cast<std::int64_t>(values.size())}, values);
 }
 

@@ -156,7 +156,7 @@ std::vector<Movement> reverse_sequence_movement(const Call& call) {
   const Shape& x = call.input(0).shape();
   const auto batch = static_cast<std::size_t>(call.site.integer("batch_axis"));
   const auto time = static_cast<std::size_t>(call.site.integer("time_axis"));
-  const std::vector<std::int64_t> strides = strides_of(x);
+  const Shape strides = strides_of(x);
   const std::int64_t inner = strides[1], step = strides[time];
   Movement movement;
   movement.complete = true;

@@ -164,10 +164,11 @@ std::vector<Run> axis_runs(Border border, const AxisPad& pad, std::int64_t exten
 // A region for each way to take one run from each axis.
 std::vector<Region> product_of_runs(const std::vector<std::vector<Run>>& runs, const Shape& x,
                                     const Shape& y) {
-  const std::vector<std::int64_t> from = strides_of(x), to = strides_of(y);
+  const Shape from = strides_of(x), to = strides_of(y);
   std::vector<Region> regions(1);
   for (std::size_t d = 0; d < x.size(); ++d) {
     std::vector<Region> longer;
+    longer.reserve(regions.size() * runs[d].size());
     for (const Region& region : regions)
       for (const Run& run : runs[d]) {
         Region next = region;

@@ -242,7 +242,7 @@ template <class S>
 Operand<S> ordered(const Operand<S>& x, const Labels& to) {
   if (x.labels == to) return x;
   std::map<int, std::int64_t> extents, strides;
-  const std::vector<std::int64_t> own = strides_of(x.elements.shape);
+  const Shape own = strides_of(x.elements.shape);
   for (std::size_t d = 0; d < x.labels.size(); ++d) {
     extents[x.labels[d]] = x.elements.shape[d];
     strides[x.labels[d]] = own[d];
@@ -255,7 +255,7 @@ template <class S>
 Operand<S> prepared(Array<S> x, const Labels& labels, const std::map<int, std::int64_t>& whole) {
   Labels once;
   std::map<int, std::int64_t> extents, strides;
-  const std::vector<std::int64_t> own = strides_of(x.shape);
+  const Shape own = strides_of(x.shape);
   for (std::size_t d = 0; d < labels.size(); ++d) {
     if (x.shape[d] != whole.at(labels[d])) continue;
     if (!has(once, labels[d])) once.push_back(labels[d]);

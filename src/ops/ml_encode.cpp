@@ -88,8 +88,8 @@ ElementType cast_map_type(const Site& site) {
 
 void evaluate_category_mapper(Call& call) {
   const Tensor& x = call.exact(0);
-  const std::vector<std::string> words = call.site.texts("cats_strings");
-  const std::vector<std::int64_t> numbers = call.site.integers("cats_int64s");
+  const std::vector<std::string>& words = call.site.texts("cats_strings");
+  const std::vector<std::int64_t>& numbers = call.site.integers("cats_int64s");
   if (x.type() == ElementType::string) {
     std::map<std::string, std::int64_t> table;
     for (std::size_t i = 0; i < words.size(); ++i) table[words[i]] = numbers[i];
@@ -120,8 +120,8 @@ void infer_category_mapper(Infer& n) {
 // Position of each key in the vocabulary.
 void evaluate_dict_vectorizer(Call& call) {
   const Tensor &keys = call.input(0).keys(), &values = call.input(0).mapped();
-  const std::vector<std::string> words = call.site.texts("string_vocabulary");
-  const std::vector<std::int64_t> numbers = call.site.integers("int64_vocabulary");
+  const std::vector<std::string>& words = call.site.texts("string_vocabulary");
+  const std::vector<std::int64_t>& numbers = call.site.integers("int64_vocabulary");
   const bool text = keys.type() == ElementType::string;
   const std::size_t length = text ? words.size() : numbers.size();
   Tensor y(values.type(), {static_cast<std::int64_t>(length)});
@@ -156,7 +156,7 @@ void infer_dict_vectorizer(Infer& n) {
 struct FeatureVectorizer {
   template <class S>
   void operator()(Frame<S>& f) const {
-    const std::vector<std::int64_t> widths = f.site().integers("inputdimensions");
+    const std::vector<std::int64_t>& widths = f.site().integers("inputdimensions");
     Array<S> y(f.output_shape(0));
     const std::int64_t rows = y.shape[0], total = y.shape[1];
     std::int64_t start = 0;
@@ -189,7 +189,7 @@ void require_feature_vectorizer(Check& c) {
 }
 
 void infer_feature_vectorizer(Infer& n) {
-  const std::vector<std::int64_t> widths = n.site.integers("inputdimensions");
+  const std::vector<std::int64_t>& widths = n.site.integers("inputdimensions");
   Dim rows, total = 0;
   for (std::size_t i = 0; i < n.site.input_count(); ++i) {
     const Dims* x = n.dims(i);

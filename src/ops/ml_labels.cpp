@@ -149,7 +149,7 @@ void infer_encoder(Infer& n) {
 // Version 1: the place of a string among the classes, or the class at a place.
 void evaluate_older_encoder(Call& call) {
   const Tensor& x = call.exact(0);
-  const std::vector<std::string> classes = call.site.texts("classes_strings");
+  const std::vector<std::string>& classes = call.site.texts("classes_strings");
   if (x.type() == ElementType::string) {
     std::vector<std::int64_t> y;
     for (const std::string& word : x.data<std::string>()) {
@@ -177,7 +177,7 @@ void infer_older_encoder(Infer& n) {
 struct CategoryRanges {
   template <class S>
   void operator()(Frame<S>& f) const {
-    const std::vector<std::int64_t> numbers = f.site().integers("cats_int64s");
+    const std::vector<std::int64_t>& numbers = f.site().integers("cats_int64s");
     const Array<S> categories = load<S>(Value(make_vector(numbers))), x = f.input(0);
     Array<S> y(f.output_shape(0));
     for (std::int64_t i = 0; i < x.size(); ++i)
@@ -215,8 +215,8 @@ void evaluate_categories(Call& call) {
   static const Meaning kRanges = compute<CategoryRanges>(Pattern::generate);
   if (!call.input(0).exact()) return kRanges.evaluate(call);
   const Tensor& x = call.input(0).tensor();
-  const std::vector<std::string> words = call.site.texts("cats_strings");
-  const std::vector<std::int64_t> numbers = call.site.integers("cats_int64s");
+  const std::vector<std::string>& words = call.site.texts("cats_strings");
+  const std::vector<std::int64_t>& numbers = call.site.integers("cats_int64s");
   const std::size_t count = category_count(call.site);
   Tensor y(ElementType::f32, call.output_shape(0));
   const auto out = y.mutate<float>();

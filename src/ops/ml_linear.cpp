@@ -110,7 +110,7 @@ void require_linear_classifier(Check& c) {
 // The kernels of support vector machines.
 template <class S>
 S kernel(const Site& site, std::span<const S> a, std::span<const S> b) {
-  const std::vector<double> given = site.reals("kernel_params");
+  const std::vector<double>& given = site.reals("kernel_params");
   const auto parameter = [&](std::size_t i) {
     return constant<S>(i < given.size() ? given[i] : 0.0);
   };
@@ -185,7 +185,7 @@ struct SvmClassifier {
     const Tensor labels = class_labels(f.site(), "classlabels_strings", "classlabels_ints");
     const Array<S> x = f.input(0);
     const Rows rows = rows_of(x.shape);
-    const std::vector<std::int64_t> per_class = f.site().integers("vectors_per_class");
+    const std::vector<std::int64_t>& per_class = f.site().integers("vectors_per_class");
     const bool pairs = !per_class.empty();
     std::vector<Choice> choices;
     Array<S> scores;
@@ -227,7 +227,7 @@ struct SvmClassifier {
                                   std::vector<S>* votes) {
     const std::vector<S> vectors = constants<S>(site.reals("support_vectors"));
     const std::vector<S> weights = constants<S>(site.reals("coefficients"));
-    const std::vector<double> rho = site.reals("rho");
+    const std::vector<double>& rho = site.reals("rho");
     std::vector<std::size_t> starts = {0};
     for (std::int64_t count : per_class)
       starts.push_back(starts.back() + static_cast<std::size_t>(count));
@@ -316,7 +316,7 @@ void require_svm_classifier(Check& c) {
   const std::int64_t width = c.dims("X")->back().value;
   const std::int64_t classes =
       class_labels(c.site, "classlabels_strings", "classlabels_ints").size();
-  const std::vector<std::int64_t> per_class = c.site.integers("vectors_per_class");
+  const std::vector<std::int64_t>& per_class = c.site.integers("vectors_per_class");
   const auto weights = static_cast<std::int64_t>(c.site.reals("coefficients").size());
   const auto vectors = static_cast<std::int64_t>(c.site.reals("support_vectors").size());
   if (per_class.empty()) {

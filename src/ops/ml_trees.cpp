@@ -363,7 +363,7 @@ struct TreeEnsembleClassifier {
     check_forest(f.site(), forest, x.shape.back());
     Array<S> scores = scores_of(forest, x);
     const PostTransform transform = post_transform_of(f.site().text("post_transform"));
-    const std::vector<std::int64_t> ids = f.site().integers("class_ids");
+    const std::vector<std::int64_t>& ids = f.site().integers("class_ids");
     if (std::set<std::int64_t>(ids.begin(), ids.end()).size() == 1 && classes <= 2)
       scores = with_complement(
           scores, transform == PostTransform::none || transform == PostTransform::probit);

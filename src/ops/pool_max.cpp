@@ -250,7 +250,7 @@ Sources unpool_sources(const Call& call) {
   if (call.has(2)) call.exact(2);
   const Shape own = *to_shape(*unpooled(call.site)), shape = call.output_shape(0);
   const std::int64_t size = element_count(own);
-  const std::vector<std::int64_t> strides = strides_of(shape);
+  const Shape strides = strides_of(shape);
   Sources sources;
   sources.inputs = {0};
   sources.indices.assign(static_cast<std::size_t>(element_count(shape)), -1);

@@ -210,13 +210,13 @@ void require_max_roi_pool(Check& c) {
   if (!c.length("pooled_shape", 2) || !c.positive({"pooled_shape"})) return;
   const Dims *x = c.dims("X"), *rois = c.dims("rois");
   if (!x || !rois || x->size() != 4 || rois->size() != 2) return;
-  const std::vector<std::int64_t> bins = c.site.integers("pooled_shape");
+  const std::vector<std::int64_t>& bins = c.site.integers("pooled_shape");
   require_size(c, {(*rois)[0], (*x)[1], bins[0], bins[1]});
 }
 
 void infer_max_roi_pool(Infer& n) {
   const Dims *x = n.dims(0), *rois = n.dims(1);
-  const std::vector<std::int64_t> bins = n.site.integers("pooled_shape");
+  const std::vector<std::int64_t>& bins = n.site.integers("pooled_shape");
   if (bins.size() != 2) return n.output(0, n.element(0));
   n.output(0, n.element(0),
            {rois && !rois->empty() ? (*rois)[0] : Dim(), x && x->size() > 1 ? (*x)[1] : Dim(),

@@ -263,7 +263,7 @@ std::vector<bool> zeros(const Value& x) {
 void evaluate_non_zero(Call& call) {
   const std::vector<bool> zero = zeros(call.input(0));
   const Shape& x = call.input(0).shape();
-  const std::vector<std::int64_t> strides = strides_of(x);
+  const Shape strides = strides_of(x);
   const auto count = std::count(zero.begin(), zero.end(), false);
   Tensor result(ElementType::i64, {static_cast<std::int64_t>(x.size()), count});
   const auto out = result.mutate<std::int64_t>();

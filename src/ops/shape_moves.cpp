@@ -362,7 +362,7 @@ std::vector<Movement> tile_movement(const Call& call) {
   for (std::size_t i = 1; i < call.inputs.size(); ++i) call.exact(i);
   const Shape &x = call.input(0).shape(), y = call.output_shape(0);
   if (x == y) return {whole(0)};
-  const std::vector<std::int64_t> from = strides_of(x), to = strides_of(y);
+  const Shape from = strides_of(x), to = strides_of(y);
   Region region;
   for (std::size_t d = 0; d < x.size() && element_count(y) > 0; ++d) {
     region.extents.insert(region.extents.end(), {y[d] / x[d], x[d]});
@@ -395,7 +395,7 @@ void require_transpose(Check& c) {
   if (!c.site.has("perm")) return;
   const auto rank = c.rank_of("data");
   if (!rank) return c.undecided("axis-range", "the rank of data");
-  const std::vector<std::int64_t> perm = c.site.integers("perm");
+  const std::vector<std::int64_t>& perm = c.site.integers("perm");
   if (static_cast<std::int64_t>(perm.size()) != *rank) {
     c.length("perm", *rank);
     return;
@@ -419,7 +419,7 @@ void infer_transpose(Infer& n) {
 
 std::vector<Movement> transpose_movement(const Call& call) {
   const Shape& x = call.input(0).shape();
-  const std::vector<std::int64_t> strides = strides_of(x);
+  const Shape strides = strides_of(x);
   Region region;
   region.extents = call.output_shape(0);
   region.to_strides = strides_of(region.extents);

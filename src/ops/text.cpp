@@ -51,7 +51,7 @@ Operator regex_full_match() {
 
 // Where each element of a broadcast shape lies in a tensor of `shape`.
 std::vector<std::int64_t> broadcast_places(const Shape& shape, const Shape& to) {
-  const std::vector<std::int64_t> strides = broadcast_strides(shape, to);
+  const Shape strides = broadcast_strides(shape, to);
   std::vector<std::int64_t> places(static_cast<std::size_t>(element_count(to)));
   std::vector<std::int64_t> index(to.size());
   for (std::int64_t& place : places) {

@@ -63,8 +63,8 @@ template <class T>
 Tensor vectorize(const Call& call, const std::vector<T>& items, const std::vector<T>& pool_items) {
   const Site& site = call.site;
   const Pool<T> pool = read_pool(site, pool_items);
-  const std::vector<std::int64_t> indexes = site.integers("ngram_indexes");
-  const std::vector<double> weights = site.reals("weights");
+  const std::vector<std::int64_t>& indexes = site.integers("ngram_indexes");
+  const std::vector<double>& weights = site.reals("weights");
   const std::string& mode = site.text("mode");
   Tensor result(ElementType::f32, call.output_shape(0));
   const std::int64_t columns = result.shape().back();
@@ -114,7 +114,7 @@ std::optional<std::int64_t> ngram_count(const Site& site) {
 }
 
 std::int64_t output_size(const Site& site) {
-  const std::vector<std::int64_t> indexes = site.integers("ngram_indexes");
+  const std::vector<std::int64_t>& indexes = site.integers("ngram_indexes");
   return *std::max_element(indexes.begin(), indexes.end()) + 1;
 }
 
@@ -135,7 +135,7 @@ void require(Check& c) {
          good;
   if (!good) return;
   const auto count = ngram_count(site);
-  const std::vector<std::int64_t> indexes = site.integers("ngram_indexes");
+  const std::vector<std::int64_t>& indexes = site.integers("ngram_indexes");
   if (!c.argument(count.has_value(), "ngram-counts", "boundaries that cut the pool into n-grams",
                   fmt::format("{} boundaries", site.integers("ngram_counts").size())))
     return;
@@ -158,7 +158,7 @@ void infer(Infer& n) {
 
 // onnx.reference takes weight j for output column j.
 void weights_by_column(Builder& b) {
-  const std::vector<double> weights = b.site().reals("weights");
+  const std::vector<double>& weights = b.site().reals("weights");
   std::vector<double> moved;
   for (std::int64_t index : b.site().integers("ngram_indexes"))
     moved.push_back(index < static_cast<std::int64_t>(weights.size())

@@ -23,7 +23,7 @@ void multiply(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<S> a, Matri
 struct Contraction {
   std::int64_t m = 0, n = 0, k = 0;
   std::int64_t a_row = 0, a_column = 0, b_row = 0, b_column = 0;
-  std::vector<std::int64_t> a, b, c;
+  Shape a, b, c;
 };
 
 // Works on the stored elements without converting them first where the reading is `value`.

@@ -26,7 +26,7 @@ struct Line {
 
 // A region as the axes that are walked element by element, one or two, and those around them.
 struct Walk {
-  std::vector<Line> outer;
+  InlineVector<Line, 4> outer;
   Line rows{1, 0, 0}, columns{1, 0, 0};
 };
 Walk plan_walk(const Region& region);
@@ -67,7 +67,7 @@ void copy_tiles(const T* from, T* to, const Line& rows, const Line& columns) {
 
 template <class T>
 void copy_walk(const Walk& walk, const T* from, T* to) {
-  std::vector<std::int64_t> index(walk.outer.size());
+  Shape index(walk.outer.size());
   while (true) {
     if (walk.rows.extent == 1) {
       copy_line(from, to, walk.columns);

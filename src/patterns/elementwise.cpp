@@ -58,7 +58,7 @@ class Reader {
   enum class Mode : std::uint8_t { direct, single, strided };
 
   // Neighboring axes that are stepped through evenly become one, so that runs get longer.
-  void merge(const Shape& output, const std::vector<std::int64_t>& strides) {
+  void merge(const Shape& output, const Shape& strides) {
     for (std::size_t d = 0; d < output.size(); ++d) {
       if (output[d] == 1 && d + 1 < output.size()) continue;
       if (!extents_.empty() && strides_.back() == strides[d] * output[d]) {
@@ -73,7 +73,7 @@ class Reader {
 
   void gather(std::int64_t begin, std::int64_t count, S* out) const {
     const std::size_t rank = extents_.size();
-    std::vector<std::int64_t> index(rank);
+    Shape index(rank);
     std::int64_t rest = begin, offset = 0;
     for (std::size_t d = rank; d-- > 0;) {
       index[d] = rest % extents_[d];
@@ -104,7 +104,7 @@ class Reader {
   std::vector<S> whole_;
   const S* source_ = nullptr;
   Shape extents_;
-  std::vector<std::int64_t> strides_;
+  Shape strides_;
 };
 
 // Block by block through the first cache: reads, computes, and puts(begin, count, results).

@@ -16,7 +16,7 @@ struct Region {
   std::size_t input = 0;
   Shape extents;
   std::int64_t from = 0, to = 0;
-  std::vector<std::int64_t> from_strides, to_strides;
+  Shape from_strides, to_strides;
 };
 
 // How one output is put together. What no region or source covers is `fill`: an input's single

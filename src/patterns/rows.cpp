@@ -8,8 +8,7 @@ namespace assay {
 namespace {
 
 // Offsets of all index tuples over the chosen axes, in row-major order.
-std::vector<std::int64_t> offsets_along(const Shape& shape,
-                                        const std::vector<std::int64_t>& strides,
+std::vector<std::int64_t> offsets_along(const Shape& shape, const Shape& strides,
                                         const std::vector<std::size_t>& axes) {
   std::vector<std::int64_t> result = {0};
   for (std::size_t axis : axes) {
@@ -25,7 +24,7 @@ std::vector<std::int64_t> offsets_along(const Shape& shape,
 }  // namespace
 
 RowLayout row_layout(const Shape& shape, std::span<const std::int64_t> axes) {
-  const std::vector<std::int64_t> strides = strides_of(shape);
+  const Shape strides = strides_of(shape);
   std::vector<std::size_t> inner, outer;
   for (std::size_t d = 0; d < shape.size(); ++d) {
     const bool along =

@@ -18,6 +18,13 @@ T get_or(const Node& node, std::string_view attribute, T fallback) {
   return value ? *value : std::move(fallback);
 }
 
+template <class T>
+const std::vector<T>& get_list(const Node& node, std::string_view attribute) {
+  static const std::vector<T> kNone;
+  const auto* value = get<std::vector<T>>(node, attribute);
+  return value ? *value : kNone;
+}
+
 // That input i was asked for: kernels ask from several threads.
 void note(std::uint64_t& inputs, std::size_t i) {
   const std::uint64_t bit = std::uint64_t{1} << std::min<std::size_t>(i, 63);
@@ -85,14 +92,14 @@ const std::string& Site::text(std::string_view attribute) const {
   const auto* value = get<std::string>(*node_, attribute);
   return value ? *value : kNone;
 }
-std::vector<std::int64_t> Site::integers(std::string_view attribute) const {
-  return get_or(*node_, attribute, std::vector<std::int64_t>{});
+const std::vector<std::int64_t>& Site::integers(std::string_view attribute) const {
+  return get_list<std::int64_t>(*node_, attribute);
 }
-std::vector<double> Site::reals(std::string_view attribute) const {
-  return get_or(*node_, attribute, std::vector<double>{});
+const std::vector<double>& Site::reals(std::string_view attribute) const {
+  return get_list<double>(*node_, attribute);
 }
-std::vector<std::string> Site::texts(std::string_view attribute) const {
-  return get_or(*node_, attribute, std::vector<std::string>{});
+const std::vector<std::string>& Site::texts(std::string_view attribute) const {
+  return get_list<std::string>(*node_, attribute);
 }
 const Tensor* Site::tensor(std::string_view attribute) const {
   return get<Tensor>(*node_, attribute);

@@ -50,9 +50,10 @@ class Site {
   std::int64_t integer(std::string_view attribute, std::int64_t fallback = 0) const;
   double real(std::string_view attribute, double fallback = 0) const;
   const std::string& text(std::string_view attribute) const;  // "" if absent
-  std::vector<std::int64_t> integers(std::string_view attribute) const;
-  std::vector<double> reals(std::string_view attribute) const;
-  std::vector<std::string> texts(std::string_view attribute) const;
+  // Lists stay with the node; empty if absent.
+  const std::vector<std::int64_t>& integers(std::string_view attribute) const;
+  const std::vector<double>& reals(std::string_view attribute) const;
+  const std::vector<std::string>& texts(std::string_view attribute) const;
   const Tensor* tensor(std::string_view attribute) const;
   const Graph* graph(std::string_view attribute) const;
 

@@ -19,7 +19,7 @@ std::int64_t reach(const WindowAttributes& a, std::size_t d) {
   return (a.kernel[d] - 1) * a.dilations[d] + 1;
 }
 
-bool all_between(const std::vector<std::int64_t>& values, std::int64_t least) {
+bool all_between(std::span<const std::int64_t> values, std::int64_t least) {
   return std::all_of(values.begin(), values.end(),
                      [&](std::int64_t x) { return x >= least && x < kWindowLimit; });
 }
@@ -29,8 +29,8 @@ bool all_between(const std::vector<std::int64_t>& values, std::int64_t least) {
 WindowAttributes window_attributes(const Site& site, std::size_t spatial_rank) {
   WindowAttributes a;
   const auto or_filled = [&](std::string_view name, std::size_t count, std::int64_t value) {
-    std::vector<std::int64_t> given = site.integers(name);
-    return given.empty() ? std::vector<std::int64_t>(count, value) : given;
+    const std::vector<std::int64_t>& given = site.integers(name);
+    return given.empty() ? Shape(count, value) : Shape(given);
   };
   a.kernel = site.integers("kernel_shape");
   a.strides = or_filled("strides", spatial_rank, 1);
@@ -106,7 +106,7 @@ void for_windows(
     const WindowGeometry& g,
     const std::function<void(std::int64_t, std::span<const std::int64_t>, std::int64_t)>& visit) {
   const std::size_t rank = g.extents.size();
-  const std::vector<std::int64_t> strides = strides_of(g.extents);
+  const Shape strides = strides_of(g.extents);
   const std::int64_t count = element_count(g.outputs);
   std::vector<std::int64_t> at(rank), places, next;
   for (std::int64_t w = 0; w < count; ++w) {

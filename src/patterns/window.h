@@ -24,7 +24,7 @@ struct WindowGeometry {
 // pooling operators and convolutions share. `spatial` may have unknown extents; so then have the
 // outputs.
 struct WindowAttributes {
-  std::vector<std::int64_t> kernel, strides, dilations, pads;
+  Shape kernel, strides, dilations, pads;
   std::string auto_pad;
   bool ceil_mode = false;
 };

@@ -70,7 +70,7 @@ Graph bind_function(const Function& function, const Node& call) {
 
 Tensor to_dense(const SparseTensor& sparse) {
   Tensor result(sparse.values.type(), sparse.shape);
-  const std::vector<std::int64_t> strides = strides_of(sparse.shape);
+  const Shape strides = strides_of(sparse.shape);
   const std::vector<std::int64_t> indices = sparse.indices.integers();
   const bool flat = sparse.indices.rank() < 2;
   const auto place = [&](std::size_t i) {

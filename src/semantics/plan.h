@@ -42,9 +42,9 @@ struct PlannedNode {
   std::size_t position = 0;  // in its graph
   std::shared_ptr<const Plan> function;  // the body of a model-local function, if the file has one
   std::vector<PlannedSubgraph> subgraphs;
-  std::vector<SlotRef> inputs;
-  std::vector<int> outputs;  // -1: not wanted
-  std::vector<int> dying;    // slots of this scope last used here, initialisers apart
+  InlineVector<SlotRef, 3> inputs;
+  InlineVector<int, 4> outputs;  // -1: not wanted
+  InlineVector<int, 4> dying;    // slots of this scope last used here, initialisers apart
 
   std::string label() const;  // how a person finds it
   // "loop/body/", "call/Function/": what names inside begin with.

@@ -28,8 +28,8 @@ std::int64_t element_count(std::span<const std::int64_t> shape) {
   return *count;
 }
 
-std::vector<std::int64_t> strides_of(std::span<const std::int64_t> shape) {
-  std::vector<std::int64_t> strides(shape.size());
+Shape strides_of(std::span<const std::int64_t> shape) {
+  Shape strides(shape.size());
   // Unsigned: beside a zero extent the others may have any product, and no stride is used.
   std::uint64_t stride = 1;
   for (std::size_t i = shape.size(); i-- > 0;) {
@@ -52,12 +52,11 @@ std::optional<Shape> broadcast(std::span<const std::int64_t> a, std::span<const 
   return result;
 }
 
-std::vector<std::int64_t> broadcast_strides(std::span<const std::int64_t> from,
-                                            std::span<const std::int64_t> to) {
+Shape broadcast_strides(std::span<const std::int64_t> from, std::span<const std::int64_t> to) {
   ASSAY_CHECK(from.size() <= to.size());
   const std::size_t offset = to.size() - from.size();
-  const std::vector<std::int64_t> own = strides_of(from);
-  std::vector<std::int64_t> strides(to.size(), 0);
+  const Shape own = strides_of(from);
+  Shape strides(to.size(), 0);
   for (std::size_t i = 0; i < from.size(); ++i) {
     ASSAY_CHECK(from[i] == to[offset + i] || from[i] == 1);
     if (from[i] == to[offset + i]) strides[offset + i] = own[i];

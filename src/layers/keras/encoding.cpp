@@ -48,7 +48,7 @@ std::string encoded(Body& l, const std::string& categories, std::int64_t depth) 
 
 // How many boundaries are not above x.
 std::string discretization(Body& l) {
-  const std::vector<double> ends = l.site.reals("bin_boundaries");
+  const std::vector<double>& ends = l.site.reals("bin_boundaries");
   const auto count = static_cast<std::int64_t>(ends.size());
   const std::string bounds = l.b.constant(make_tensor(l.type(), {count}, ends));
   const std::string passed =
@@ -60,7 +60,7 @@ std::string discretization(Body& l) {
 }
 
 void require_boundaries(Check& c) {
-  const std::vector<double> ends = c.site.reals("bin_boundaries");
+  const std::vector<double>& ends = c.site.reals("bin_boundaries");
   c.argument(!ends.empty() && std::ranges::is_sorted(ends), "bin_boundaries",
              "boundaries in rising order", fmt::format("{} boundaries", ends.size()));
   c.one_of("output_mode", {"int", "one_hot", "multi_hot", "count"});
@@ -79,7 +79,7 @@ void require_tokens(Check& c) {
 
 // Categories that nobody lists come first, then the listed ones; a token for what is left out is 0.
 std::string integer_lookup(Body& l) {
-  const Integers words = l.site.integers("vocabulary");
+  const Integers& words = l.site.integers("vocabulary");
   const std::int64_t others = l.site.integer("num_oov_indices");
   const bool whole = l.site.text("output_mode") == "int";
   const std::int64_t none = l.site.has("mask_token") && whole ? 1 : 0;
@@ -112,7 +112,7 @@ std::string inverse_lookup(Body& l) {
   const std::int64_t unlisted = l.site.integer("oov_token");
   Integers table(static_cast<std::size_t>(l.site.integer("num_oov_indices")), unlisted);
   if (l.site.has("mask_token")) table.insert(table.begin(), l.site.integer("mask_token"));
-  const Integers words = l.site.integers("vocabulary");
+  const Integers& words = l.site.integers("vocabulary");
   table.insert(table.end(), words.begin(), words.end());
   table.push_back(unlisted);
   const std::string x = cast(l, l.x, ElementType::i64);

@@ -16,7 +16,7 @@ void transpose_by(Builder& b) {
 void expand_dims(Builder& b) { b.output(0, b("Unsqueeze", {b.input(0), flat_indices(b, 1)})); }
 
 void squeeze(Builder& b) {
-  const std::vector<std::int64_t> axes = b.site().integers("squeeze_dims");
+  const std::vector<std::int64_t>& axes = b.site().integers("squeeze_dims");
   Names inputs = {b.input(0)};
   if (!axes.empty()) inputs.push_back(b.integers(axes));
   b.output(0, b("Squeeze", std::move(inputs)));

@@ -11,7 +11,7 @@ Builder::Attributes pool_attributes(const Builder& b) {
 }
 
 void require_spatial(const Builder& b) {
-  const std::vector<std::int64_t> all = b.site().integers("ksize");
+  const std::vector<std::int64_t>& all = b.site().integers("ksize");
   if (all.size() < 3 || all[0] != 1 || all[channels_last(b) ? all.size() - 1 : 1] != 1) {
     throw NotDefined("its windows reach over images or channels");
   }

@@ -9,7 +9,7 @@ namespace {
 
 // Pairs for each axis, those of the spatial axes: before…, then after….
 std::vector<std::int64_t> explicit_border(const Builder& b) {
-  const std::vector<std::int64_t> pairs = b.site().integers("explicit_paddings");
+  const std::vector<std::int64_t>& pairs = b.site().integers("explicit_paddings");
   const std::size_t count = spatial_axes(b), first = channels_last(b) ? 1 : 2;
   if (pairs.size() != 2 * (count + 2)) throw NotDefined("its border has no pair for each axis");
   std::vector<std::int64_t> border;
