@@ -64,7 +64,9 @@ class Compaction {
   void settle_groups();
   bool settle_axes();
   bool settle_windows();
+  bool fixed(int letter) const;
   void settle_counts();
+  void settle_terms(const Axis& axis);
   Cuts cuts_of(std::size_t i) const;
   Value compact(std::size_t i) const;
   std::int64_t work() const;
@@ -137,6 +139,12 @@ void Compaction::settle_groups() {
   single_->outputs = s_->node.outputs;
 }
 
+// Whether elements along the axis are all looked at: they depend on each other, and none may stand
+// for several.
+bool Compaction::fixed(int letter) const {
+  return axes_.at(letter).row && !alignment_.countable && letter != alignment_.counted;
+}
+
 bool Compaction::settle_axes() {
   for (int letter : alignment_.rows) axes_[letter].row = true;
   for (int letter : alignment_.windows) {
@@ -144,13 +152,14 @@ bool Compaction::settle_axes() {
     axes_[letter].cuts.clear();
   }
   for (auto& [letter, axis] : axes_) {
-    if (!axis.row || alignment_.countable) continue;
+    if (!fixed(letter)) continue;
     if (axis.open || axis.extent > kMostRow) return false;
     axis.cuts = every_position(axis.extent);
   }
   std::int64_t row = 1;  // elements that each cell of a contraction is made of
   for (const auto& [letter, axis] : axes_)
-    if (axis.row && !alignment_.countable) row = std::min(row * axis.extent, kMostCompact);
+    if (axis.row && !alignment_.countable)
+      row = std::min(row * (static_cast<std::int64_t>(axis.cuts.size()) + 1), kMostCompact);
   // Too many cells: the longest parallel axis is taken as one.
   for (;;) {
     std::int64_t cells = 1;
@@ -159,8 +168,7 @@ bool Compaction::settle_axes() {
       Axis& axis = axes_[letter];
       const auto own = static_cast<std::int64_t>(axis.cuts.size()) + 1;
       cells *= own;
-      const bool fixed = axis.row && !alignment_.countable;
-      if (!fixed && own > 1 && (!longest || axis.cuts.size() > longest->cuts.size()))
+      if (!fixed(letter) && own > 1 && (!longest || axis.cuts.size() > longest->cuts.size()))
         longest = &axis;
     }
     const bool cheap = s_->setting.tensors == TensorMode::expand || cells * row <= kMostWork;
@@ -168,6 +176,7 @@ bool Compaction::settle_axes() {
     longest->cuts.clear();
   }
   if (alignment_.countable) settle_counts();
+  if (alignment_.counted) settle_terms(axes_[*alignment_.counted]);
   for (auto& [letter, axis] : axes_) axis.compact = static_cast<std::int64_t>(axis.cuts.size()) + 1;
   return settle_windows();
 }
@@ -203,6 +212,20 @@ void Compaction::settle_counts() {
   const bool single = std::all_of(counts_->of.begin(), counts_->of.end(),
                                   [](const auto& count) { return count.second == 1; });
   if (single) counts_.reset();
+}
+
+// What each cell of a contraction's terms stands for.
+void Compaction::settle_terms(const Axis& axis) {
+  counts_.emplace();
+  const std::size_t cells = axis.cuts.size() + 1;
+  for (std::size_t c = 0; c < cells; ++c) {
+    const std::int64_t begin = c == 0 ? 0 : axis.cuts[c - 1];
+    const std::int64_t end = c + 1 == cells ? axis.extent : axis.cuts[c];
+    const auto least = static_cast<double>(axis.open ? axis.times : end - begin);
+    counts_->of.emplace_back(least, axis.open ? least * kMostOpen : least);
+    counts_->most += counts_->of.back().second;
+  }
+  if (counts_->most == static_cast<double>(cells)) counts_.reset();
 }
 
 // A window touches the border or it does not: a short axis with the same remainder has every kind
@@ -276,7 +299,7 @@ Value Compaction::compact(std::size_t i) const {
     for (const Cell& cell : cells) ranges.push_back(cell.range);
     return Value::ranges(x.type.element, wide, std::move(ranges));
   }
-  const std::vector<std::int64_t> steps = broadcast_strides(shape, wide);
+  const Shape steps = broadcast_strides(shape, wide);
   std::vector<Interval> ranges(static_cast<std::size_t>(element_count(wide)));
   std::vector<std::int64_t> index(wide.size());
   for (Interval& range : ranges) {
@@ -360,7 +383,7 @@ std::vector<Cell> Compaction::operand(std::size_t i, const Abstract& output) {
         fixed ? s_->forms.constant(cell.range.low) : s_->forms.seen_through(cell.form, through);
   }
   const Shape to = cells_of(output.cuts);
-  const std::vector<std::int64_t> steps = broadcast_strides(cells_of(own), to);
+  const Shape steps = broadcast_strides(cells_of(own), to);
   std::vector<Cell> all;
   all.reserve(output.cells.size());
   std::vector<std::int64_t> index(to.size());
@@ -447,7 +470,8 @@ Outputs transfer_unranked(Situation& s) {
     single.push_back(uniform(ValueType::tensor(input.type.element, Dims{}), all));
   }
   Situation inner{s.node,    single,  {ValueType::tensor(s.output_types[0].element, Dims{})},
-                  s.setting, s.forms, s.steps};
+                  s.setting, s.forms, s.steps,
+                  s.memory};
   inner.setting.numbers = NumberMode::interval;
   const Outputs found = transfer_aligned(inner);
   s.applied = std::move(inner.applied);

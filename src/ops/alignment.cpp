@@ -13,8 +13,8 @@ std::int64_t rank_of(const Call& call, std::size_t i) {
   return call.has(i) ? call.input(i).tensor().rank() : 0;
 }
 
-std::vector<int> letters(std::int64_t rank, std::int64_t first) {
-  std::vector<int> result;
+Letters letters(std::int64_t rank, std::int64_t first) {
+  Letters result;
   for (std::int64_t d = 0; d < rank; ++d) result.push_back(static_cast<int>(first + d));
   return result;
 }
@@ -141,7 +141,7 @@ std::optional<Alignment> align_first_alone(const Call& call) {
 std::optional<Alignment> align_matmul(const Call& call) {
   const std::int64_t a = rank_of(call, 0), b = rank_of(call, 1);
   const auto batch = [](std::int64_t rank) {
-    std::vector<int> result;
+    Letters result;
     for (std::int64_t d = rank - 2; d > 0; --d) result.push_back(kBatch + static_cast<int>(d));
     return result;
   };
@@ -155,6 +155,7 @@ std::optional<Alignment> align_matmul(const Call& call) {
   if (a > 1) result.output.push_back(kI);
   if (b > 1) result.output.push_back(kJ);
   result.rows = {kK};
+  result.counted = kK;
   return result;
 }
 
@@ -164,11 +165,12 @@ std::optional<Alignment> align_gemm(const Call& call) {
   result.inputs = {turn_a ? std::vector{kK, kI} : std::vector{kI, kK},
                    turn_b ? std::vector{kJ, kK} : std::vector{kK, kJ}};
   if (call.inputs.size() > 2) {
-    const std::vector<int> both = {kI, kJ};
+    const Letters both = {kI, kJ};
     result.inputs.emplace_back(both.end() - std::min<std::int64_t>(rank_of(call, 2), 2),
                                both.end());
   }
   result.rows = {kK};
+  result.counted = kK;
   result.output = {kI, kJ};
   return result;
 }
@@ -187,6 +189,8 @@ std::optional<Alignment> align_convolution(const Call& call) {
     result.rows.insert(result.rows.end(), {kMap, kGroupChannel});
     result.groups = {count, {kChannel, kMap}, call.site.node()};
     result.groups->single.set("group", std::int64_t{1});
+  } else {
+    result.counted = kChannel;
   }
   for (int d = 0; d + 2 < static_cast<int>(rank_of(call, 0)); ++d) {
     result.inputs[0].push_back(kWindow + d);

@@ -14,25 +14,30 @@ namespace assay {
 // or an input of which only the type counts. Such an input is taken as it is.
 inline constexpr int kUnread = 2000;
 
+// The letters of the axes of a tensor, or of some of them.
+using Letters = InlineVector<int, 6>;
+
 // A node that does the same with each of several groups of elements, along the axes of `letters`,
 // and the node that does it with one of them.
 struct Groups {
   std::int64_t count = 1;
-  std::vector<int> letters;
+  Letters letters;
   Node single;
 };
 
 struct Alignment {
   // The letter of each axis, as in an einsum; inputs broadcast along axes of extent 1.
-  std::vector<std::vector<int>> inputs;
-  std::vector<int> output;  // only the first output is looked at
+  std::vector<Letters> inputs;
+  Letters output;  // only the first output is looked at
   // Letters along which elements depend on each other.
-  std::vector<int> rows;
+  Letters rows;
   // Whether an element along a row may stand for several: the body treats all elements alike and
   // joins them by the reductions of scalar/sequences.h only (scalar/watch.h, Counts).
   bool countable = false;
   // Letters of axes along which a window slides: the output's extent is another than the input's.
-  std::vector<int> windows;
+  Letters windows;
+  // The letter of a contraction along which a term may stand for several (scalar/watch.h, Counts).
+  std::optional<int> counted{};
   bool elementwise = false;  // the body is a function of single elements
   std::optional<Groups> groups{};
 };

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -11,6 +12,7 @@
 #include "ops/window_checks.h"
 #include "patterns/gemm.h"
 #include "patterns/patches.h"
+#include "scalar/watch.h"
 
 namespace assay {
 namespace {
@@ -19,7 +21,7 @@ namespace {
 std::vector<std::int64_t> batch_starts(const Shape& shape, const Shape& batch) {
   const Shape outer(shape.begin(), shape.end() - 2);
   const std::int64_t matrix = shape[shape.size() - 2] * shape[shape.size() - 1];
-  const std::vector<std::int64_t> strides = broadcast_strides(outer, batch);
+  const Shape strides = broadcast_strides(outer, batch);
   std::vector<std::int64_t> starts;
   std::vector<std::int64_t> index(batch.size());
   const std::int64_t count = element_count(batch);
@@ -84,7 +86,7 @@ struct Gemm {
   template <class S>
   static Array<S> broadcast_c(const Frame<S>& frame, std::int64_t m, std::int64_t n) {
     const Array<S> c = frame.input(2);
-    const std::vector<std::int64_t> strides = broadcast_strides(c.shape, Shape{m, n});
+    const Shape strides = broadcast_strides(c.shape, Shape{m, n});
     Array<S> all(Shape{m, n});
     for (std::int64_t i = 0; i < m * n; ++i) all[i] = c[i / n * strides[0] + i % n * strides[1]];
     return all;
@@ -117,7 +119,7 @@ struct Gemm {
       for (S& element : y.data) element = scaled(alpha, element);
     if (!frame.has(2)) return;
     const Array<S> c = frame.input(2);
-    const std::vector<std::int64_t> strides = broadcast_strides(c.shape, Shape{m, n});
+    const Shape strides = broadcast_strides(c.shape, Shape{m, n});
     for (std::int64_t i = 0; i < m; ++i)
       for (std::int64_t j = 0; j < n; ++j)
         y[i * n + j] = y[i * n + j] + scaled(beta, c[i * strides[0] + j * strides[1]]);
@@ -149,6 +151,9 @@ struct Gemm {
       for (std::int64_t i = 0; i < more * n; ++i)
         right[k * n + i] = beta == 1 ? c[i] : constant<S>(beta) * c[i];
     }
+    const std::optional<Counts> counted = counts_of_sums(k, 1, more);
+    std::optional<CountsScope> scope;
+    if (counted) scope.emplace(*counted);
     multiply<S>(m, n, rows, {left.data.data(), rows, 1}, {right.data.data(), n, 1}, y.data.data());
     const bool whole = alpha == std::floor(alpha) && beta == std::floor(beta);
     if (whole || is_real(frame.call().output_type(0))) return;

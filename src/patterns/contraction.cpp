@@ -6,6 +6,7 @@
 
 #include "base/parallel.h"
 #include "patterns/gemm.h"
+#include "scalar/watch.h"
 #include "tensor/convert.h"
 #include "tensor/finite.h"
 
@@ -13,6 +14,8 @@ namespace assay {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
+// Terms of sums of ranges of which every product is looked at: midpoints and radii forget signs.
+constexpr std::int64_t kFewTerms = 1 << 11;
 constexpr double kUp = 1 + 0x1p-48;  // covers the rounding of the error terms themselves
 
 // A dense copy of one component of a matrix of structs.
@@ -101,10 +104,37 @@ void multiply(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<Bounded> a,
   }
 }
 
-// Midpoints and radii: mid ± (|mid A| rad B + rad A (|mid B| + rad B)), and rounding on top.
+namespace {
+
+// The counts that are set for sums of so many terms.
+const Counts* counts_of_terms(std::int64_t k) {
+  const Counts* set = counts();
+  return set && static_cast<std::int64_t>(set->of.size()) == k ? set : nullptr;
+}
+
+// A matrix whose terms stand for several, as the sums of these.
+std::vector<Interval> repeated(const Counts& counted, std::int64_t m, Matrix<Interval> a) {
+  std::vector<Interval> sums;
+  sums.reserve(static_cast<std::size_t>(m) * counted.of.size());
+  for (std::int64_t i = 0; i < m; ++i) {
+    const Interval* term = a.data + i * a.row_stride;
+    for (const auto& [least, most] : counted.of) {
+      sums.push_back({(term->low < 0 ? most : least) * term->low,
+                      (term->high > 0 ? most : least) * term->high, term->nan});
+      term += a.column_stride;
+    }
+  }
+  return sums;
+}
+
+}  // namespace
+
+// Midpoints and radii: mid ± (|mid A| rad B + rad A (|mid B| + rad B)), and rounding on top. Of
+// terms that stand for several, A has the sums.
 template <>
 void multiply(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<Interval> a,
               Matrix<Interval> b, Interval* c) {
+  if (m * n * k <= kFewTerms) return multiply_by_dots(m, n, k, a, b, c);
   const auto middle = [](const Interval& x) {
     return x.nan ? kInfinity : x.low + (x.high - x.low) / 2;
   };
@@ -112,8 +142,12 @@ void multiply(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<Interval> a
     const double mid = x.low + (x.high - x.low) / 2;
     return x.low == x.high ? 0.0 : std::max(x.high - mid, mid - x.low) * kUp;
   };
-  auto am = component(m, k, a, middle), bm = component(k, n, b, middle);
-  const auto ar = component(m, k, a, radius), br = component(k, n, b, radius);
+  const Counts* const counted = counts_of_terms(k);
+  std::vector<Interval> sums;
+  if (counted) sums = repeated(*counted, m, a);
+  const Matrix<Interval> left = counted ? Matrix<Interval>{sums.data(), k, 1} : a;
+  auto am = component(m, k, left, middle), bm = component(k, n, b, middle);
+  const auto ar = component(m, k, left, radius), br = component(k, n, b, radius);
   if (!all_finite<double>(am) || !all_finite<double>(bm) || !all_finite<double>(ar) ||
       !all_finite<double>(br))
     return multiply_by_dots(m, n, k, a, b, c);
@@ -125,9 +159,9 @@ void multiply(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<Interval> a
   add_into(reach, br);
   add_into(rad, dense_product(m, n, k, ar, reach));
   const std::vector<double> magnitudes = dense_product(m, n, k, am, bm);
-  const double gamma =
-      rounding().accumulation(static_cast<std::size_t>(k)) + 0x1p-50 * static_cast<double>(k);
-  const double tiny = rounding().tiny * static_cast<double>(2 * k);
+  const double terms = counted ? counted->most : static_cast<double>(k);
+  const double gamma = rounding().accumulation(static_cast<std::size_t>(terms)) + 0x1p-50 * terms;
+  const double tiny = rounding().tiny * 2 * terms;
   for (std::size_t i = 0; i < mid.size(); ++i) {
     const double size = magnitudes[i] + rad[i];
     const double slack = size == 0 ? 0 : (rad[i] + gamma * size + tiny) * kUp;

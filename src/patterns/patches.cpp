@@ -1,6 +1,9 @@
 #include "patterns/patches.h"
 
+#include <optional>
+
 #include "patterns/patches_fill.h"
+#include "scalar/watch.h"
 
 namespace assay {
 namespace {
@@ -161,8 +164,17 @@ static bool repeat_group(const Patches& p, std::int64_t group, const Interval* x
   return true;
 }
 
+// Where each channel stands for several: what each term of a sum then stands for.
+static std::optional<Counts> counts_of_terms(const Patches& p, bool bias) {
+  if (p.groups > 1 || p.channels == 0) return std::nullopt;
+  return counts_of_sums(p.channels, p.terms() / p.channels, bias ? 1 : 0);
+}
+
 template <class S>
 std::vector<S> convolve(const Patches& p, const S* x, const S* w, const S* bias) {
+  const std::optional<Counts> counted = counts_of_terms(p, bias != nullptr);
+  std::optional<CountsScope> scope;
+  if (counted) scope.emplace(*counted);
   const std::int64_t outputs = p.outputs(), terms = p.terms(), rows = terms + (bias ? 1 : 0);
   const std::int64_t columns = p.batches * outputs;
   std::vector<S> y(static_cast<std::size_t>(columns * p.groups * p.maps));

@@ -11,6 +11,18 @@ thread_local const Counts* current_counts = nullptr;
 Watch* watch() { return current_watch; }
 const Counts* counts() { return current_counts; }
 
+std::optional<Counts> counts_of_sums(std::int64_t terms, std::int64_t times, std::int64_t more) {
+  const Counts* set = counts();
+  if (!set || static_cast<std::int64_t>(set->of.size()) != terms) return std::nullopt;
+  Counts sums;
+  sums.of.reserve(static_cast<std::size_t>(terms * times + more));
+  for (const auto& count : set->of)
+    sums.of.insert(sums.of.end(), static_cast<std::size_t>(times), count);
+  sums.of.insert(sums.of.end(), static_cast<std::size_t>(more), {1, 1});
+  sums.most = set->most * static_cast<double>(times) + static_cast<double>(more);
+  return sums;
+}
+
 WatchScope::WatchScope(Watch* watch) : before_(std::exchange(current_watch, watch)) {}
 WatchScope::~WatchScope() { current_watch = before_; }
 

@@ -1,6 +1,8 @@
 // Watch: someone who sees what bodies do with intervals, step by step.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -58,6 +60,9 @@ struct Counts {
   double most = 0;  // elements altogether
 };
 const Counts* counts();
+// Where counts are set for so many terms: those of sums in which each of them is there `times`, one
+// after the other, and then `more` that stand for themselves.
+std::optional<Counts> counts_of_sums(std::int64_t terms, std::int64_t times, std::int64_t more);
 
 class CountsScope {
  public:
