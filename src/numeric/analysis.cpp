@@ -229,7 +229,8 @@ void Analysis::run_node(const PlannedNode& node, Scope& scope) {
   std::vector<Abstract> inputs;
   inputs.reserve(node.inputs.size());
   for (const SlotRef& input : node.inputs) inputs.push_back(scope.take(input));
-  Situation s{node, inputs, types_of(node, scope, inputs), options_.setting, forms_, steps_};
+  Situation s{node,   inputs, types_of(node, scope, inputs), options_.setting, forms_,
+              steps_, ranges_};
   Analyzed seen{node, scope.path, inputs, {}, {}};
   seen.unreachable = !scope.reachable || std::any_of(inputs.begin(), inputs.end(), impossible);
   std::vector<Abstract> outputs;

@@ -119,6 +119,7 @@ class Analysis {
   std::shared_ptr<const KnownNames> known_;
   Forms forms_;
   KnownSteps steps_;
+  RangeMemory ranges_;
   // The composed operator that this is inside of; what its nodes do is what it does.
   struct Collected {
     Situation& situation;

@@ -95,6 +95,12 @@ std::optional<std::vector<Value>> run_watched(Situation& s, std::span<const Valu
 
 std::optional<std::vector<Value>> run_watched(Situation& s, const PlannedNode& node,
                                               std::span<const Value> inputs) {
+  std::string key = RangeMemory::key_of(node, inputs, counts());
+  if (const RangeMemory::Said* said = key.empty() ? nullptr : s.memory.find(key)) {
+    s.applied = said->applied;
+    s.left_type = said->left_type;
+    return said->outputs;
+  }
   Listener listener(s);
   const WatchScope scope(&listener);
   EvaluateOptions options;
@@ -106,6 +112,7 @@ std::optional<std::vector<Value>> run_watched(Situation& s, const PlannedNode& n
     return value.kind() == Value::Kind::unknown;
   });
   if (unknown || blind) return std::nullopt;
+  if (!key.empty()) s.memory.keep(std::move(key), {outputs, s.applied, s.left_type});
   return outputs;
 }
 

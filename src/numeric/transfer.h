@@ -8,6 +8,7 @@
 #include "numeric/abstract.h"
 #include "numeric/applied.h"
 #include "numeric/forms.h"
+#include "numeric/range_memory.h"
 #include "numeric/steps.h"
 #include "patterns/call.h"
 #include "semantics/plan.h"
@@ -27,6 +28,7 @@ struct Situation {
   Setting setting;
   Forms& forms;
   KnownSteps& steps;
+  RangeMemory& memory;
   // Filled in by the transfer: what bodies applied, and a result that an integer type did not hold.
   std::vector<Applied> applied{};
   std::optional<Interval> left_type{};
@@ -58,8 +60,8 @@ bool is_open(const Dims& dims);
 // Numbers that a tensor may hold more cells than.
 std::int64_t most_cells(TensorMode mode);
 
-// Runs the node in the Interval reading and notes what its body applies; nothing if it says
-// "unknown". Throws EvaluationError.
+// Runs the node in the Interval reading, or remembers what that gave, and notes what its body
+// applies, before which nothing was; no values if it says "unknown". Throws EvaluationError.
 std::optional<std::vector<Value>> run_watched(Situation& s, std::span<const Value> inputs);
 // The same with another node in its place.
 std::optional<std::vector<Value>> run_watched(Situation& s, const PlannedNode& node,

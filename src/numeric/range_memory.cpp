@@ -1,0 +1,66 @@
+#include "numeric/range_memory.h"
+
+#include "semantics/key_writer.h"
+
+namespace assay {
+namespace {
+
+constexpr std::size_t kMostKept = 1 << 14;
+constexpr std::int64_t kMostElements = 64;  // of an input in a key
+
+bool write_input(const Value& input, KeyWriter& key) {
+  key.mark(!input.present() ? '-' : input.intervals() ? 'r' : 'e');
+  if (!input.present()) return true;
+  if (!input.is_tensor() || input.tensor().size() > kMostElements) return false;
+  key.number(static_cast<std::int64_t>(input.type()));
+  key.numbers(input.shape());
+  if (const auto* ranges = input.intervals()) {
+    for (const Interval& range : *ranges) {
+      key.bytes(&range.low, sizeof range.low);
+      key.bytes(&range.high, sizeof range.high);
+      key.mark(range.nan ? 'n' : ' ');
+    }
+    return true;
+  }
+  if (input.type() == ElementType::string) return false;
+  key.bytes(input.tensor().raw(), input.tensor().byte_size());
+  return true;
+}
+
+void write_counts(const Counts& counted, KeyWriter& key) {
+  key.bytes(&counted.most, sizeof counted.most);
+  for (const auto& [least, most] : counted.of) {
+    key.bytes(&least, sizeof least);
+    key.bytes(&most, sizeof most);
+  }
+}
+
+}  // namespace
+
+std::string RangeMemory::key_of(const PlannedNode& node, std::span<const Value> inputs,
+                                const Counts* counted) {
+  if (!node.subgraphs.empty() || !node.found.schema) return {};
+  KeyWriter key;
+  key.number(reinterpret_cast<std::intptr_t>(node.found.schema));  // operator and version
+  key.count(node.node.attributes.size());
+  for (const Attribute& attribute : node.node.attributes) {
+    key.text(attribute.name);
+    if (!key.attribute(attribute.value)) return {};
+  }
+  key.outputs(node.node);
+  for (const Value& input : inputs)
+    if (!write_input(input, key)) return {};
+  if (counted) write_counts(*counted, key);
+  return key.key();
+}
+
+const RangeMemory::Said* RangeMemory::find(const std::string& key) const {
+  const auto found = said_.find(key);
+  return found == said_.end() ? nullptr : &found->second;
+}
+
+void RangeMemory::keep(std::string key, Said said) {
+  if (said_.size() < kMostKept) said_.emplace(std::move(key), std::move(said));
+}
+
+}  // namespace assay
