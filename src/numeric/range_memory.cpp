@@ -1,12 +1,14 @@
 #include "numeric/range_memory.h"
 
+#include <algorithm>
+
 #include "semantics/key_writer.h"
 
 namespace assay {
 namespace {
 
 constexpr std::size_t kMostKept = 1 << 14;
-constexpr std::int64_t kMostElements = 64;  // of an input in a key
+constexpr std::int64_t kMostElements = 64;  // of an input or an output
 
 bool write_input(const Value& input, KeyWriter& key) {
   key.mark(!input.present() ? '-' : input.intervals() ? 'r' : 'e');
@@ -60,7 +62,10 @@ const RangeMemory::Said* RangeMemory::find(const std::string& key) const {
 }
 
 void RangeMemory::keep(std::string key, Said said) {
-  if (said_.size() < kMostKept) said_.emplace(std::move(key), std::move(said));
+  const bool few = std::ranges::all_of(said.outputs, [](const Value& output) {
+    return !output.is_tensor() || output.tensor().size() <= kMostElements;
+  });
+  if (few && said_.size() < kMostKept) said_.emplace(std::move(key), std::move(said));
 }
 
 }  // namespace assay

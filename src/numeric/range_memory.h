@@ -28,6 +28,7 @@ class RangeMemory {
   static std::string key_of(const PlannedNode& node, std::span<const Value> inputs,
                             const Counts* counted);
   const Said* find(const std::string& key) const;  // null: nothing was said
+  // Of no more than a few elements, and not without end.
   void keep(std::string key, Said said);
 
  private:

@@ -265,7 +265,7 @@ struct Scaler {
   template <class S>
   void operator()(Frame<S>& f) const {
     Array<S> x = f.input(0);
-    const std::vector<double> scale = f.site().reals("scale"), offset = f.site().reals("offset");
+    const std::vector<double>&scale = f.site().reals("scale"), &offset = f.site().reals("offset");
     const std::int64_t columns = x.shape.empty() ? 1 : std::max<std::int64_t>(1, x.shape.back());
     const auto pick = [&](const std::vector<double>& list, std::int64_t i) {
       return constant<S>(list[list.size() == 1 ? 0 : static_cast<std::size_t>(i % columns)]);

@@ -257,7 +257,7 @@ struct SvmClassifier {
   template <class S>
   static std::vector<S> probabilities(const Site& site, const std::vector<S>& scores,
                                       std::size_t classes) {
-    const std::vector<double> a = site.reals("prob_a"), b = site.reals("prob_b");
+    const std::vector<double>&a = site.reals("prob_a"), &b = site.reals("prob_b");
     std::vector<double> pair(classes * classes);
     std::size_t next = 0;
     for (std::size_t i = 0; i < classes; ++i)

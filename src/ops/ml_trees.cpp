@@ -222,12 +222,13 @@ Forest older_forest(const Site& site, const std::string& votes, std::size_t targ
   forest.targets = targets;
   forest.aggregate = aggregate_of(site.text("aggregate_function"));
   forest.base = numbers(site, "base_values");
-  const auto trees = site.integers("nodes_treeids"), ids = site.integers("nodes_nodeids");
-  const auto features = site.integers("nodes_featureids"), yes = site.integers("nodes_truenodeids");
-  const auto no = site.integers("nodes_falsenodeids"),
-             missing = site.integers("nodes_missing_value_tracks_true");
+  const auto &trees = site.integers("nodes_treeids"), &ids = site.integers("nodes_nodeids");
+  const auto &features = site.integers("nodes_featureids"),
+             &yes = site.integers("nodes_truenodeids");
+  const auto &no = site.integers("nodes_falsenodeids"),
+             &missing = site.integers("nodes_missing_value_tracks_true");
   const auto splits = numbers(site, "nodes_values");
-  const auto modes = site.texts("nodes_modes");
+  const auto& modes = site.texts("nodes_modes");
   const std::size_t count = modes.size();
   for (const std::size_t length :
        {trees.size(), ids.size(), features.size(), yes.size(), no.size(), splits.size()})
@@ -278,14 +279,14 @@ Forest newer_forest(const Site& site) {
   static constexpr Aggregate kAggregates[] = {Aggregate::average, Aggregate::sum,
                                               Aggregate::smallest, Aggregate::largest};
   forest.aggregate = kAggregates[site.integer("aggregate_function", 1)];
-  const auto features = site.integers("nodes_featureids"),
-             missing = site.integers("nodes_missing_value_tracks_true");
-  const auto yes = site.integers("nodes_truenodeids"), no = site.integers("nodes_falsenodeids");
-  const auto yes_leaf = site.integers("nodes_trueleafs"),
-             no_leaf = site.integers("nodes_falseleafs");
+  const auto &features = site.integers("nodes_featureids"),
+             &missing = site.integers("nodes_missing_value_tracks_true");
+  const auto &yes = site.integers("nodes_truenodeids"), &no = site.integers("nodes_falsenodeids");
+  const auto &yes_leaf = site.integers("nodes_trueleafs"),
+             &no_leaf = site.integers("nodes_falseleafs");
   const auto modes = numbers(site, "nodes_modes"), splits = numbers(site, "nodes_splits");
   const auto members = numbers(site, "membership_values"), weights = numbers(site, "leaf_weights");
-  const auto leaf_targets = site.integers("leaf_targetids");
+  const auto& leaf_targets = site.integers("leaf_targetids");
   const std::size_t inner = modes.size(), leaves = weights.size();
   for (const std::size_t length :
        {features.size(), yes.size(), no.size(), yes_leaf.size(), no_leaf.size(), splits.size()})
