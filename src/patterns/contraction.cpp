@@ -134,7 +134,6 @@ std::vector<Interval> repeated(const Counts& counted, std::int64_t m, Matrix<Int
 template <>
 void multiply(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<Interval> a,
               Matrix<Interval> b, Interval* c) {
-  if (m * n * k <= kFewTerms) return multiply_by_dots(m, n, k, a, b, c);
   const auto middle = [](const Interval& x) {
     return x.nan ? kInfinity : x.low + (x.high - x.low) / 2;
   };
@@ -148,8 +147,9 @@ void multiply(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<Interval> a
   const Matrix<Interval> left = counted ? Matrix<Interval>{sums.data(), k, 1} : a;
   auto am = component(m, k, left, middle), bm = component(k, n, b, middle);
   const auto ar = component(m, k, left, radius), br = component(k, n, b, radius);
-  if (!all_finite<double>(am) || !all_finite<double>(bm) || !all_finite<double>(ar) ||
-      !all_finite<double>(br))
+  const bool signs_may_count = m * n * k <= kFewTerms && (any_nonzero(ar) || any_nonzero(br));
+  if (signs_may_count || !all_finite<double>(am) || !all_finite<double>(bm) ||
+      !all_finite<double>(ar) || !all_finite<double>(br))
     return multiply_by_dots(m, n, k, a, b, c);
   const std::vector<double> mid = dense_product(m, n, k, am, bm);
   std::transform(am.begin(), am.end(), am.begin(), magnitude);
