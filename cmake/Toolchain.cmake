@@ -11,9 +11,12 @@ set(CMAKE_CXX_FLAGS_DEBUG "-Og -g")
 set(ASSAY_SANITIZE "" CACHE STRING "Sanitizers for all of our code, e.g. address,undefined")
 option(ASSAY_FUZZ "Build the libFuzzer targets of tests/fuzz (clang only)" OFF)
 
+# Paths inside of the project are relative for the cache, so that all checkouts of it share what is
+# compiled.
 find_program(CCACHE_PROGRAM ccache)
 if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_CXX_COMPILER_LAUNCHER "${CCACHE_PROGRAM}")
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${CMAKE_COMMAND}" -E env "CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}"
+    CCACHE_NOHASHDIR=true "${CCACHE_PROGRAM}")
 endif()
 
 # Debian's lld-16 installs no plain ld.lld, the only name that gcc looks for; a link to it in a
