@@ -1,8 +1,8 @@
 // Aligned nodes: the catalogue's own Interval reading, on tensors with one element for each cell.
 #include <algorithm>
-#include <map>
 #include <memory>
 
+#include "numeric/aligned_axes.h"
 #include "numeric/transfer.h"
 #include "ops/alignment.h"
 #include "patterns/array.h"
@@ -16,18 +16,6 @@ namespace {
 constexpr std::int64_t kMostRow = 1 << 16;
 constexpr std::int64_t kMostCompact = 1 << 22;
 constexpr std::int64_t kMostWork = 1 << 20;  // terms of all sums of a contraction together
-
-// What is known of the axes that go by one letter.
-struct Axis {
-  std::int64_t extent = 1;
-  bool open = false;
-  std::int64_t times = 1;  // of an open extent
-  std::vector<std::int64_t> cuts;
-  bool row = false, window = false;
-  std::int64_t compact = 1;  // extent in the compact tensors
-  bool padded = false;       // of an open window axis: zeros may lie around the elements
-  bool one_group = false;    // `extent` is that of one group, which stands for all
-};
 
 class Compaction {
  public:
@@ -65,8 +53,6 @@ class Compaction {
   bool settle_axes();
   bool settle_windows();
   bool fixed(int letter) const;
-  void settle_counts();
-  void settle_terms(const Axis& axis);
   Cuts cuts_of(std::size_t i) const;
   Value compact(std::size_t i) const;
   std::int64_t work() const;
@@ -77,7 +63,7 @@ class Compaction {
 
   Situation* s_;
   Alignment alignment_;
-  std::map<int, Axis> axes_;
+  AlignedAxes axes_;
   std::optional<Counts> counts_;
   std::unique_ptr<PlannedNode> single_;  // for one of the groups, if they are all alike
 };
@@ -101,7 +87,7 @@ bool Compaction::read_axes() {
         differ(x.exact))
       for (std::size_t d = 0; d < cuts.size(); ++d) cuts[d] = every_position(dims(i)[d].value);
     for (std::size_t d = 0; d < x.rank(); ++d) {
-      Axis& axis = axes_[alignment_.inputs[i][d]];
+      AlignedAxis& axis = axes_[alignment_.inputs[i][d]];
       if (broadcast(i, d)) continue;
       const Dim& extent = dims(i)[d];
       if (extent.known() && extent.value == 0) return false;
@@ -123,7 +109,7 @@ void Compaction::settle_groups() {
   const std::optional<Groups>& groups = alignment_.groups;
   if (!groups) return;
   const auto alike = [&](int letter) {
-    const Axis& axis = axes_.at(letter);
+    const AlignedAxis& axis = axes_.at(letter);
     return axis.cuts.empty() && !axis.open && axis.extent % groups->count == 0;
   };
   if (!std::all_of(groups->letters.begin(), groups->letters.end(), alike)) return;
@@ -163,9 +149,9 @@ bool Compaction::settle_axes() {
   // Too many cells: the longest parallel axis is taken as one.
   for (;;) {
     std::int64_t cells = 1;
-    Axis* longest = nullptr;
+    AlignedAxis* longest = nullptr;
     for (int letter : alignment_.output) {
-      Axis& axis = axes_[letter];
+      AlignedAxis& axis = axes_[letter];
       const auto own = static_cast<std::int64_t>(axis.cuts.size()) + 1;
       cells *= own;
       if (!fixed(letter) && own > 1 && (!longest || axis.cuts.size() > longest->cuts.size()))
@@ -175,57 +161,10 @@ bool Compaction::settle_axes() {
     if ((cheap && cells <= most_cells(s_->setting.tensors)) || !longest) break;
     longest->cuts.clear();
   }
-  if (alignment_.countable) settle_counts();
-  if (alignment_.counted) settle_terms(axes_[*alignment_.counted]);
+  if (alignment_.countable) counts_ = counts_of_row(alignment_.rows, axes_);
+  if (alignment_.counted) counts_ = counts_of_terms(axes_[*alignment_.counted]);
   for (auto& [letter, axis] : axes_) axis.compact = static_cast<std::int64_t>(axis.cuts.size()) + 1;
   return settle_windows();
-}
-
-// Only one axis of a row keeps its cuts, so that the order of axes in a row does not matter.
-void Compaction::settle_counts() {
-  Axis* cut = nullptr;
-  double others = 1, least_others = 1;
-  for (int letter : alignment_.rows) {
-    Axis& axis = axes_[letter];
-    if (!axis.cuts.empty() && (!cut || axis.cuts.size() > cut->cuts.size())) cut = &axis;
-  }
-  for (int letter : alignment_.rows) {
-    Axis& axis = axes_[letter];
-    if (&axis == cut) continue;
-    axis.cuts.clear();
-    const auto least = static_cast<double>(axis.open ? axis.times : axis.extent);
-    others = std::min(others * (axis.open ? kMostOpen * least : least), 0x1p62);
-    least_others *= least;
-  }
-  bool open = false;
-  for (int letter : alignment_.rows) open = open || axes_[letter].open;
-  if (open) others = std::max(std::min(others, kMostCounted), least_others);
-  counts_.emplace();
-  const std::size_t cells = cut ? cut->cuts.size() + 1 : 1;
-  for (std::size_t c = 0; c < cells; ++c) {
-    const std::int64_t begin = !cut || c == 0 ? 0 : cut->cuts[c - 1];
-    const std::int64_t end = !cut ? 1 : c + 1 == cells ? cut->extent : cut->cuts[c];
-    const auto length = static_cast<double>(end - begin);
-    counts_->of.emplace_back(length * least_others, length * others);
-    counts_->most += length * others;
-  }
-  const bool single = std::all_of(counts_->of.begin(), counts_->of.end(),
-                                  [](const auto& count) { return count.second == 1; });
-  if (single) counts_.reset();
-}
-
-// What each cell of a contraction's terms stands for.
-void Compaction::settle_terms(const Axis& axis) {
-  counts_.emplace();
-  const std::size_t cells = axis.cuts.size() + 1;
-  for (std::size_t c = 0; c < cells; ++c) {
-    const std::int64_t begin = c == 0 ? 0 : axis.cuts[c - 1];
-    const std::int64_t end = c + 1 == cells ? axis.extent : axis.cuts[c];
-    const auto least = static_cast<double>(axis.open ? axis.times : end - begin);
-    counts_->of.emplace_back(least, axis.open ? least * kMostOpen : least);
-    counts_->most += counts_->of.back().second;
-  }
-  if (counts_->most == static_cast<double>(cells)) counts_.reset();
 }
 
 // A window touches the border or it does not: a short axis with the same remainder has every kind
@@ -244,7 +183,7 @@ bool Compaction::settle_windows() {
   }
   if (a.kernel.size() != spatial || !in_window_limits(a)) return false;
   for (std::size_t d = 0; d < spatial; ++d) {
-    Axis& axis = axes_[alignment_.windows[d]];
+    AlignedAxis& axis = axes_[alignment_.windows[d]];
     const std::int64_t stride = d < a.strides.size() ? a.strides[d] : 1;
     const std::int64_t dilation = d < a.dilations.size() ? a.dilations[d] : 1;
     const std::int64_t reach = dilation * (a.kernel[d] - 1) + 1;
@@ -267,7 +206,7 @@ Cuts Compaction::cuts_of(std::size_t i) const {
   Cuts cuts;
   cuts.reserve(dims(i).size());
   for (std::size_t d = 0; d < dims(i).size(); ++d) {
-    const Axis& axis = axes_.at(alignment_.inputs[i][d]);
+    const AlignedAxis& axis = axes_.at(alignment_.inputs[i][d]);
     cuts.push_back(broadcast(i, d) ? std::vector<std::int64_t>{} : axis.cuts);
   }
   return cuts;
@@ -289,7 +228,7 @@ Value Compaction::compact(std::size_t i) const {
   bool padded = false;
   Shape wide = shape;
   for (std::size_t d = 0; d < shape.size(); ++d) {
-    const Axis& axis = axes_.at(alignment_.inputs[i][d]);
+    const AlignedAxis& axis = axes_.at(alignment_.inputs[i][d]);
     if (axis.window) wide[d] = axis.compact;
     padded = padded || axis.padded;
   }
