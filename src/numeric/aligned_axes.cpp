@@ -27,9 +27,9 @@ AlignedAxis* most_cut(const Letters& letters, AlignedAxes& axes) {
 
 }  // namespace
 
-std::int64_t AlignedAxis::length_of(std::size_t cell) const {
-  const std::int64_t begin = cell == 0 ? 0 : cuts[cell - 1];
-  return (cell == cuts.size() ? extent : cuts[cell]) - begin;
+std::int64_t AlignedAxis::length_of(std::int64_t cell) const {
+  const auto at = static_cast<std::size_t>(cell);
+  return (at == cuts.size() ? extent : cuts[at]) - (at == 0 ? 0 : cuts[at - 1]);
 }
 
 std::optional<Counts> counts_of_row(const Letters& letters, AlignedAxes& axes) {
@@ -47,7 +47,7 @@ std::optional<Counts> counts_of_row(const Letters& letters, AlignedAxes& axes) {
   }
   if (open) others = std::max(std::min(others, kMostCounted), least_others);
   Counts counts;
-  for (std::size_t c = 0; c < (cut ? cut->cells() : 1); ++c) {
+  for (std::int64_t c = 0; c < (cut ? cut->cells() : 1); ++c) {
     const auto length = static_cast<double>(cut ? cut->length_of(c) : 1);
     add(counts, length * least_others, length * others);
   }
@@ -57,7 +57,7 @@ std::optional<Counts> counts_of_row(const Letters& letters, AlignedAxes& axes) {
 
 std::optional<Counts> counts_of_terms(const AlignedAxis& axis) {
   Counts counts;
-  for (std::size_t c = 0; c < axis.cells(); ++c) {
+  for (std::int64_t c = 0; c < axis.cells(); ++c) {
     const auto least = static_cast<double>(axis.open ? axis.times : axis.length_of(c));
     add(counts, least, axis.open ? least * kMostOpen : least);
   }

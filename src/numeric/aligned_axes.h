@@ -23,8 +23,8 @@ struct AlignedAxis {
   bool padded = false;       // of an open window axis: zeros may lie around the elements
   bool one_group = false;    // `extent` is that of one group, which stands for all
 
-  std::size_t cells() const { return cuts.size() + 1; }
-  std::int64_t length_of(std::size_t cell) const;
+  std::int64_t cells() const { return static_cast<std::int64_t>(cuts.size()) + 1; }
+  std::int64_t length_of(std::int64_t cell) const;
 };
 using AlignedAxes = std::map<int, AlignedAxis>;  // by letter
 

@@ -8,24 +8,22 @@ namespace assay {
 namespace {
 
 constexpr std::size_t kMostKept = 1 << 14;
-constexpr std::int64_t kMostElements = 64;  // of an input or an output
+constexpr std::int64_t kMostElements = KeyWriter::kMostElements;
 
 bool write_input(const Value& input, KeyWriter& key) {
   key.mark(!input.present() ? '-' : input.intervals() ? 'r' : 'e');
   if (!input.present()) return true;
-  if (!input.is_tensor() || input.tensor().size() > kMostElements) return false;
+  if (!input.is_tensor()) return false;
+  const auto* const ranges = input.intervals();
+  if (!ranges) return key.tensor(input.tensor());
+  if (input.tensor().size() > kMostElements) return false;
   key.number(static_cast<std::int64_t>(input.type()));
   key.numbers(input.shape());
-  if (const auto* ranges = input.intervals()) {
-    for (const Interval& range : *ranges) {
-      key.bytes(&range.low, sizeof range.low);
-      key.bytes(&range.high, sizeof range.high);
-      key.mark(range.nan ? 'n' : ' ');
-    }
-    return true;
+  for (const Interval& range : *ranges) {
+    key.bytes(&range.low, sizeof range.low);
+    key.bytes(&range.high, sizeof range.high);
+    key.mark(range.nan ? 'n' : ' ');
   }
-  if (input.type() == ElementType::string) return false;
-  key.bytes(input.tensor().raw(), input.tensor().byte_size());
   return true;
 }
 
@@ -43,13 +41,8 @@ std::string RangeMemory::key_of(const PlannedNode& node, std::span<const Value> 
                                 const Counts* counted) {
   if (!node.subgraphs.empty() || !node.found.schema) return {};
   KeyWriter key;
-  key.number(reinterpret_cast<std::intptr_t>(node.found.schema));  // operator and version
-  key.count(node.node.attributes.size());
-  for (const Attribute& attribute : node.node.attributes) {
-    key.text(attribute.name);
-    if (!key.attribute(attribute.value)) return {};
-  }
-  key.outputs(node.node);
+  if (!key.node(node.node, node.found.schema)) return {};
+  key.count(inputs.size());
   for (const Value& input : inputs)
     if (!write_input(input, key)) return {};
   if (counted) write_counts(*counted, key);

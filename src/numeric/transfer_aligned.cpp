@@ -144,15 +144,14 @@ bool Compaction::settle_axes() {
   }
   std::int64_t row = 1;  // elements that each cell of a contraction is made of
   for (const auto& [letter, axis] : axes_)
-    if (axis.row && !alignment_.countable)
-      row = std::min(row * (static_cast<std::int64_t>(axis.cuts.size()) + 1), kMostCompact);
+    if (axis.row && !alignment_.countable) row = std::min(row * axis.cells(), kMostCompact);
   // Too many cells: the longest parallel axis is taken as one.
   for (;;) {
     std::int64_t cells = 1;
     AlignedAxis* longest = nullptr;
     for (int letter : alignment_.output) {
       AlignedAxis& axis = axes_[letter];
-      const auto own = static_cast<std::int64_t>(axis.cuts.size()) + 1;
+      const std::int64_t own = axis.cells();
       cells *= own;
       if (!fixed(letter) && own > 1 && (!longest || axis.cuts.size() > longest->cuts.size()))
         longest = &axis;
@@ -163,7 +162,7 @@ bool Compaction::settle_axes() {
   }
   if (alignment_.countable) counts_ = counts_of_row(alignment_.rows, axes_);
   if (alignment_.counted) counts_ = counts_of_terms(axes_[*alignment_.counted]);
-  for (auto& [letter, axis] : axes_) axis.compact = static_cast<std::int64_t>(axis.cuts.size()) + 1;
+  for (auto& [letter, axis] : axes_) axis.compact = axis.cells();
   return settle_windows();
 }
 

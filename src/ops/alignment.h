@@ -36,7 +36,8 @@ struct Alignment {
   bool countable = false;
   // Letters of axes along which a window slides: the output's extent is another than the input's.
   Letters windows;
-  // The letter of a contraction along which a term may stand for several (scalar/watch.h, Counts).
+  // The letter of a contraction along which a term may stand for several, where its meaning looks
+  // at how many (scalar/watch.h, Counts).
   std::optional<int> counted{};
   bool elementwise = false;  // the body is a function of single elements
   std::optional<Groups> groups{};

@@ -106,21 +106,14 @@ void multiply(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<Bounded> a,
 
 namespace {
 
-// The counts that are set for sums of so many terms.
-const Counts* counts_of_terms(std::int64_t k) {
-  const Counts* set = counts();
-  return set && static_cast<std::int64_t>(set->of.size()) == k ? set : nullptr;
-}
-
 // A matrix whose terms stand for several, as the sums of these.
-std::vector<Interval> repeated(const Counts& counted, std::int64_t m, Matrix<Interval> a) {
+std::vector<Interval> repeated_terms(const Counts& counted, std::int64_t m, Matrix<Interval> a) {
   std::vector<Interval> sums;
   sums.reserve(static_cast<std::size_t>(m) * counted.of.size());
   for (std::int64_t i = 0; i < m; ++i) {
     const Interval* term = a.data + i * a.row_stride;
-    for (const auto& [least, most] : counted.of) {
-      sums.push_back({(term->low < 0 ? most : least) * term->low,
-                      (term->high > 0 ? most : least) * term->high, term->nan});
+    for (const auto& count : counted.of) {
+      sums.push_back(repeated(*term, count));
       term += a.column_stride;
     }
   }
@@ -141,9 +134,9 @@ void multiply(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<Interval> a
     const double mid = x.low + (x.high - x.low) / 2;
     return x.low == x.high ? 0.0 : std::max(x.high - mid, mid - x.low) * kUp;
   };
-  const Counts* const counted = counts_of_terms(k);
+  const Counts* const counted = counts_of(static_cast<std::size_t>(k));
   std::vector<Interval> sums;
-  if (counted) sums = repeated(*counted, m, a);
+  if (counted) sums = repeated_terms(*counted, m, a);
   const Matrix<Interval> left = counted ? Matrix<Interval>{sums.data(), k, 1} : a;
   auto am = component(m, k, left, middle), bm = component(k, n, b, middle);
   const auto ar = component(m, k, left, radius), br = component(k, n, b, radius);

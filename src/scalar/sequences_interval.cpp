@@ -46,19 +46,6 @@ double widened(const Interval& x, double growth) {
   return std::max(x.high + growth * std::fabs(x.high), low + growth * std::fabs(low));
 }
 
-// The counts that are set for rows of this length.
-const Counts* counts_of(std::size_t length) {
-  const Counts* set = counts();
-  return set && set->of.size() == length ? set : nullptr;
-}
-
-// What the elements that a term stands for can sum up to.
-Interval repeated(const Interval& term, const std::pair<double, double>& count) {
-  const double low = (term.low < 0 ? count.second : count.first) * term.low;
-  const double high = (term.high > 0 ? count.second : count.first) * term.high;
-  return {low, high, term.nan};
-}
-
 Interval covering(const Terms& terms) {
   Interval all = Interval::no_number(false);
   for (const Interval& term : terms) all = hull(all, term);

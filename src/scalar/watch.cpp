@@ -11,9 +11,20 @@ thread_local const Counts* current_counts = nullptr;
 Watch* watch() { return current_watch; }
 const Counts* counts() { return current_counts; }
 
-std::optional<Counts> counts_of_sums(std::int64_t terms, std::int64_t times, std::int64_t more) {
+const Counts* counts_of(std::size_t terms) {
   const Counts* set = counts();
-  if (!set || static_cast<std::int64_t>(set->of.size()) != terms) return std::nullopt;
+  return set && set->of.size() == terms ? set : nullptr;
+}
+
+Interval repeated(const Interval& term, const std::pair<double, double>& count) {
+  const double low = (term.low < 0 ? count.second : count.first) * term.low;
+  const double high = (term.high > 0 ? count.second : count.first) * term.high;
+  return {low, high, term.nan};
+}
+
+std::optional<Counts> counts_of_sums(std::int64_t terms, std::int64_t times, std::int64_t more) {
+  const Counts* set = counts_of(static_cast<std::size_t>(terms));
+  if (!set) return std::nullopt;
   Counts sums;
   sums.of.reserve(static_cast<std::size_t>(terms * times + more));
   for (const auto& count : set->of)

@@ -1,6 +1,7 @@
 // Watch: someone who sees what bodies do with intervals, step by step.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <type_traits>
@@ -60,6 +61,9 @@ struct Counts {
   double most = 0;  // elements altogether
 };
 const Counts* counts();
+const Counts* counts_of(std::size_t terms);  // those that are set, if they are of so many terms
+// What the elements that a term stands for can sum up to.
+Interval repeated(const Interval& term, const std::pair<double, double>& count);
 // Where counts are set for so many terms: those of sums in which each of them is there `times`, one
 // after the other, and then `more` that stand for themselves.
 std::optional<Counts> counts_of_sums(std::int64_t terms, std::int64_t times, std::int64_t more);

@@ -13,13 +13,7 @@ constexpr std::size_t kMostGraphs = 1 << 14;
 // False where an attribute or an input is of a kind that no key can tell. A layer inside another
 // one, which asks for shapes unnoticed, is an attribute of such a kind.
 bool write_kind(const PlannedNode& node, std::span<const Value> inputs, KeyWriter& writer) {
-  writer.number(reinterpret_cast<std::intptr_t>(node.found.schema));  // operator and version
-  writer.count(node.node.attributes.size());
-  for (const Attribute& attribute : node.node.attributes) {
-    writer.text(attribute.name);
-    if (!writer.attribute(attribute.value)) return false;
-  }
-  writer.outputs(node.node);
+  if (!writer.node(node.node, node.found.schema)) return false;
   for (const Value& input : inputs) {
     writer.mark(input.present() ? 'x' : '-');
     if (!input.present()) continue;

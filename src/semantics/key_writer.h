@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <cstring>
 #include <span>
 #include <string>
@@ -16,6 +17,8 @@ namespace assay {
 // They gather in a place of their own: a key is made for every node that is looked at.
 class KeyWriter {
  public:
+  static constexpr std::int64_t kMostElements = 64;  // of a tensor in a key
+
   void mark(char value) {
     if (size_ == buffer_.size()) flush();
     buffer_[size_++] = value;
@@ -57,6 +60,25 @@ class KeyWriter {
     } else {
       return false;
     }
+    return true;
+  }
+  // Of an operator in one version, which has this schema: what its node says beside its names.
+  bool node(const Node& node, const void* schema) {
+    number(reinterpret_cast<std::intptr_t>(schema));
+    count(node.attributes.size());
+    for (const Attribute& one : node.attributes) {
+      text(one.name);
+      if (!attribute(one.value)) return false;
+    }
+    outputs(node);
+    return true;
+  }
+  // False for one of more elements than a key should have, or of strings.
+  bool tensor(const Tensor& tensor) {
+    if (tensor.type() == ElementType::string || tensor.size() > kMostElements) return false;
+    number(static_cast<std::int64_t>(tensor.type()));
+    numbers(tensor.shape());
+    bytes(tensor.raw(), tensor.byte_size());
     return true;
   }
   void outputs(const Node& node) {  // which of them are wanted

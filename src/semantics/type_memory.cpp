@@ -6,7 +6,6 @@ namespace assay {
 namespace {
 
 constexpr std::size_t kMostKept = 1 << 14;
-constexpr std::int64_t kMostElements = 64;  // of a tensor in a key
 
 void write_dims(const Dims& dims, KeyWriter& key) {
   key.count(dims.size());
@@ -19,14 +18,6 @@ void write_dims(const Dims& dims, KeyWriter& key) {
 }
 
 // These are false for what is too much, or of a kind that a key does not tell.
-bool write_tensor(const Tensor& tensor, KeyWriter& key) {
-  if (tensor.type() == ElementType::string || tensor.size() > kMostElements) return false;
-  key.number(static_cast<std::int64_t>(tensor.type()));
-  key.numbers(tensor.shape());
-  key.bytes(tensor.raw(), tensor.byte_size());
-  return true;
-}
-
 bool write_known(const Known& value, KeyWriter& key) {
   const ValueType& type = value.type;
   key.number((value.present ? 1 : 0) + (type.dims ? 2 : 0) + (value.extents ? 4 : 0) +
@@ -36,14 +27,14 @@ bool write_known(const Known& value, KeyWriter& key) {
   if (type.inner || type.kind == ValueType::Kind::sparse_tensor) return false;
   if (type.dims) write_dims(*type.dims, key);
   if (value.extents) write_dims(*value.extents, key);
-  return !value.constant.defined() || write_tensor(value.constant, key);
+  return !value.constant.defined() || key.tensor(value.constant);
 }
 
 bool write_attribute(const Attribute& attribute, KeyWriter& key) {
   key.text(attribute.name);
   const auto* tensor = std::get_if<Tensor>(&attribute.value);
   key.mark(tensor ? 't' : 'v');
-  return tensor ? write_tensor(*tensor, key) : key.attribute(attribute.value);
+  return tensor ? key.tensor(*tensor) : key.attribute(attribute.value);
 }
 
 }  // namespace
