@@ -436,11 +436,22 @@ bool OpeningBackends::start(Opening& first) {
 OpeningBackends::OpeningBackends(OpeningBackends&&) noexcept = default;
 OpeningBackends::~OpeningBackends() = default;
 
-Result<std::vector<std::unique_ptr<Backend>>> OpeningBackends::finish() {
-  std::vector<Made> backends;
+std::vector<std::string> OpeningBackends::names() const {
+  std::vector<std::string> names;
+  for (const std::unique_ptr<Opening>& one : openings_) names.push_back(one->name);
+  return names;
+}
+
+Result<void> OpeningBackends::check() const {
   for (const std::unique_ptr<Opening>& one : openings_) {
     if (one->failed()) return one->made->error();
   }
+  return {};
+}
+
+Result<std::vector<std::unique_ptr<Backend>>> OpeningBackends::finish() {
+  std::vector<Made> backends;
+  if (Result<void> checked = check(); !checked) return checked.error();
   for (const std::unique_ptr<Opening>& one : openings_) {
     Result<Made> made = one->finish(options_);
     if (!made) return made.error();

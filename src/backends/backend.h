@@ -62,8 +62,11 @@ class OpeningBackends {
   OpeningBackends(OpeningBackends&&) noexcept;
   OpeningBackends& operator=(OpeningBackends&&) noexcept = delete;
 
+  std::vector<std::string> names() const;
   // Waits, once; the first that does not open is an error.
   Result<std::vector<std::unique_ptr<Backend>>> finish();
+  // The error of the first of which it is clear already that it will not open.
+  Result<void> check() const;
 
  private:
   struct Opening;

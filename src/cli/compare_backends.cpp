@@ -88,8 +88,7 @@ Result<ExitCode> compare_backends(const CompareRequest& request, const Subject& 
   const Result<std::optional<ReleaseRange>> range = read_range(request);
   if (!range) return range.error();
   const BackendOptions how = backend_options(report.common(), request.worker_timeout);
-  Result<std::vector<std::unique_ptr<Backend>>> backends = opening.finish();
-  if (!backends) return backends.error();
+  std::vector<std::unique_ptr<Backend>> backends;
   ProgressLine line("compare");
   std::size_t step = 0;
   PairMaps maps(request.backends);
@@ -97,7 +96,7 @@ Result<ExitCode> compare_backends(const CompareRequest& request, const Subject& 
   ComparisonOptions options;
   options.seed = report.common().seed;
   options.progress = [&](const std::string& what) {
-    const std::size_t steps = subject.pieces.size() + 3 * backends->size();
+    const std::size_t steps = subject.pieces.size() + 3 * request.backends.size();
     line.show(step, std::max(steps, step), what);
     ++step;
   };
@@ -105,15 +104,15 @@ Result<ExitCode> compare_backends(const CompareRequest& request, const Subject& 
     maps.add(shown);
     if (!request.reports.empty()) values.add(shown);
   };
-  Result<Comparison> comparison = compare(subject, *backends, options);
+  Result<Comparison> comparison = compare(subject, std::move(opening), backends, options);
   if (!comparison) return comparison.error();
-  localise_optimisers(subject, *backends, options.seed, options.progress, *comparison);
+  localise_optimisers(subject, backends, options.seed, options.progress, *comparison);
   if (!request.output.empty()) suspect_whole_models(subject, *comparison);
   Result<std::vector<std::string>> tests = write_tests(comparison->findings, request.output);
   if (!tests) return tests.error();
-  std::vector<Reproduction> scripts = reproduce_findings(comparison->findings, *tests, *backends,
+  std::vector<Reproduction> scripts = reproduce_findings(comparison->findings, *tests, backends,
                                                          {options.seed, request.worker_timeout});
-  const std::vector<std::future<void>> leaving = dismiss(*backends);
+  const std::vector<std::future<void>> leaving = dismiss(backends);
   const Graph& graph = subject.model->graph;
   tell({*comparison, graph, maps.finish(graph), *std::move(tests), std::move(scripts)}, subject,
        report);

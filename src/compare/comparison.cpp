@@ -328,6 +328,72 @@ void explain_by_decisions(const Subject& subject, const Evaluator& evaluator, st
   }
 }
 
+// Backends that are there once `wait` has returned.
+struct Arriving {
+  std::vector<std::string> names;
+  std::vector<std::unique_ptr<Backend>>& backends;
+  std::function<Result<void>()> wait;
+};
+
+// What the backends have done, looked into where it is farthest away.
+void conclude(const Watched& watched, const Arriving& arriving, const std::vector<Look>& looks,
+              std::vector<BackendRun>& runs, const ComparisonOptions& options,
+              Comparison& comparison) {
+  const Subject& subject = watched.subject;
+  const Graph& graph = subject.model->graph;
+  std::vector<std::unique_ptr<Backend>>& backends = arriving.backends;
+  for (std::size_t i = 0; i < backends.size(); ++i) {
+    options.progress(fmt::format("running {}", arriving.names[i]));
+    runs[i].done.get();
+    std::move(runs[i].findings.begin(), runs[i].findings.end(),
+              std::back_inserter(comparison.findings));
+  }
+  comparison.piece = worst_piece(comparison, graph);
+  look_inside(watched, looks, backends, runs, options, comparison);
+  for (std::size_t i = 0; i < backends.size(); ++i) {
+    const BackendRecord& record = comparison.backends[i];
+    if (!record.alive || !record.looked_into || record.name == "reference") continue;
+    if (!tolerated(subject, comparison, record)) {
+      add_suspects(*subject.model, record, comparison.findings);
+    }
+    add_change(subject, *backends[i], record, comparison);
+  }
+  comparison.pairs = compare_pairs(subject, comparison);
+  explain_by_decisions(subject, watched.evaluator, watched.seed, comparison);
+}
+
+Result<Comparison> compare_arriving(const Subject& subject, const Arriving& arriving,
+                                    const ComparisonOptions& options) {
+  Comparison comparison;
+  const std::size_t count = arriving.names.size();
+  Result<std::unique_ptr<Evaluator>> evaluator = Evaluator::make(subject.model);
+  if (!evaluator) return evaluator.error();
+  const Watched watched{subject, **evaluator, options.seed,
+                        count >= static_cast<std::size_t>(thread_count())};
+  std::vector<BackendRun> runs(count);
+  LookPlan plan(subject.model->graph, count);  // gone before those who wait for it
+  std::future<Result<void>> started = std::async(std::launch::async, [&]() -> Result<void> {
+    if (Result<void> there = arriving.wait(); !there) return there;
+    run_all(watched, arriving.backends, plan.get(), comparison, runs);
+    return {};
+  });
+  const auto wait = [&] { return started.valid() ? started.get() : Result<void>(); };
+  std::optional<Arithmetic> together = joined_profile(arriving.names);
+  if (!together) {
+    if (Result<void> there = wait(); !there) return there.error();
+    together = joined_profile(arriving.backends);
+  }
+  const Result<void> allowed = allow_rounding(watched, *together, options, plan, comparison);
+  if (Result<void> there = wait(); !there) return there.error();
+  if (!allowed) return allowed.error();
+  if (Result<void> right = check_labels(subject.labels, subject.criteria, comparison.spreads);
+      !right) {
+    return right.error();
+  }
+  conclude(watched, arriving, plan.settle(), runs, options, comparison);
+  return comparison;
+}
+
 }  // namespace
 
 std::string_view finding_kind(Outcome outcome) {
@@ -357,42 +423,22 @@ std::int64_t Comparison::unique() const {
 
 Result<Comparison> compare(const Subject& subject, std::vector<std::unique_ptr<Backend>>& backends,
                            const ComparisonOptions& options) {
-  Comparison comparison;
-  const Graph& graph = subject.model->graph;
-  Result<std::unique_ptr<Evaluator>> evaluator = Evaluator::make(subject.model);
-  if (!evaluator) return evaluator.error();
-  const bool busy = backends.size() >= static_cast<std::size_t>(thread_count());
-  const Watched watched{subject, **evaluator, options.seed, busy};
-  std::vector<BackendRun> runs(backends.size());
-  LookPlan plan(graph, backends.size());  // gone before those who wait for it
-  run_all(watched, backends, plan.get(), comparison, runs);
-  const Result<void> allowed =
-      allow_rounding(watched, joined_profile(backends), options, plan, comparison);
-  if (!allowed) return allowed.error();
-  if (Result<void> right = check_labels(subject.labels, subject.criteria, comparison.spreads);
-      !right) {
-    return right.error();
-  }
-  const std::vector<Look>& looks = plan.settle();
-  for (std::size_t i = 0; i < backends.size(); ++i) {
-    options.progress(fmt::format("running {}", backends[i]->name()));
-    runs[i].done.get();
-    std::move(runs[i].findings.begin(), runs[i].findings.end(),
-              std::back_inserter(comparison.findings));
-  }
-  comparison.piece = worst_piece(comparison, graph);
-  look_inside(watched, looks, backends, runs, options, comparison);
-  for (std::size_t i = 0; i < backends.size(); ++i) {
-    const BackendRecord& record = comparison.backends[i];
-    if (!record.alive || !record.looked_into || record.name == "reference") continue;
-    if (!tolerated(subject, comparison, record)) {
-      add_suspects(*subject.model, record, comparison.findings);
-    }
-    add_change(subject, *backends[i], record, comparison);
-  }
-  comparison.pairs = compare_pairs(subject, comparison);
-  explain_by_decisions(subject, **evaluator, options.seed, comparison);
-  return comparison;
+  std::vector<std::string> names;
+  for (const std::unique_ptr<Backend>& backend : backends) names.push_back(backend->name());
+  return compare_arriving(subject, {names, backends, [] { return Result<void>(); }}, options);
+}
+
+Result<Comparison> compare(const Subject& subject, OpeningBackends opening,
+                           std::vector<std::unique_ptr<Backend>>& backends,
+                           const ComparisonOptions& options) {
+  if (Result<void> checked = opening.check(); !checked) return checked.error();
+  const auto wait = [&]() -> Result<void> {
+    Result<std::vector<std::unique_ptr<Backend>>> opened = opening.finish();
+    if (!opened) return opened.error();
+    backends = *std::move(opened);
+    return {};
+  };
+  return compare_arriving(subject, {opening.names(), backends, wait}, options);
 }
 
 }  // namespace assay

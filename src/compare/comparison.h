@@ -91,4 +91,10 @@ struct ComparisonOptions {
 Result<Comparison> compare(const Subject& subject, std::vector<std::unique_ptr<Backend>>& backends,
                            const ComparisonOptions& options);
 
+// The same with backends that are still on their way, which are put into `backends`: while their
+// frameworks are imported the reference computes. An error if one does not arrive.
+Result<Comparison> compare(const Subject& subject, OpeningBackends opening,
+                           std::vector<std::unique_ptr<Backend>>& backends,
+                           const ComparisonOptions& options);
+
 }  // namespace assay

@@ -52,5 +52,7 @@ const Arithmetic* profile_of(const Backend& backend);
 
 // What any of the backends may do.
 Arithmetic joined_profile(const std::vector<std::unique_ptr<Backend>>& backends);
+// The same by names alone; nullopt if there is one that does not say which framework it is.
+std::optional<Arithmetic> joined_profile(const std::vector<std::string>& names);
 
 }  // namespace assay

@@ -113,4 +113,14 @@ Arithmetic joined_profile(const std::vector<std::unique_ptr<Backend>>& backends)
   return joined;
 }
 
+std::optional<Arithmetic> joined_profile(const std::vector<std::string>& names) {
+  Arithmetic joined;
+  for (const std::string& name : names) {
+    const Arithmetic* one = profile_of(name);
+    if (!one && name != "reference") return std::nullopt;
+    if (one) join(joined, *one);
+  }
+  return joined;
+}
+
 }  // namespace assay

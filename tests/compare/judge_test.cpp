@@ -281,5 +281,14 @@ TEST(Profiles, AModeHasTheLinesOfItsBackend) {
   EXPECT_EQ(profile_of("onnxruntime-1.20.1-noopt"), profile_of("onnxruntime"));
 }
 
+TEST(Profiles, NamesTellWhatAllMayDoUnlessOneIsNobodys) {
+  const auto joined = joined_profile(std::vector<std::string>{"reference", "torch", "jax-jit"});
+  ASSERT_TRUE(joined);
+  EXPECT_TRUE(joined->flushes_subnormals);
+  const auto root = static_cast<std::size_t>(Operation::square_root);
+  EXPECT_EQ(joined->functions[root].ulps, profile_of("torch")->functions[root].ulps);
+  EXPECT_FALSE(joined_profile(std::vector<std::string>{"torch", "my-own"}));
+}
+
 }  // namespace
 }  // namespace assay
