@@ -127,7 +127,7 @@ Agreement agrees(const Value& expected, const Value& found, Tolerance tolerance)
 Agreement within_bound(const Value& expected, const Value& bounded) {
   const Agreement form = same_form(expected, bounded);
   if (!form.agrees || !expected.is_tensor()) return {false, form.detail};
-  const std::vector<double>* errors = bounded.errors();
+  const Buffer<double>* errors = bounded.errors();
   if (!errors || domain_of(expected.type()) == Domain::complex)
     return {false, "the value is exact"};
   const std::vector<double> a = expected.tensor().reals(), b = bounded.tensor().reals();

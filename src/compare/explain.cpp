@@ -31,7 +31,7 @@ bool lie_apart(const Value& a, const Value& b) {
   if (a.type() != b.type() || a.shape() != b.shape()) return true;
   Value wider = a;
   if (b.errors()) {
-    std::vector<double> room = *b.errors();
+    Buffer<double> room = *b.errors();
     for (std::size_t i = 0; a.errors() && i < room.size(); ++i) room[i] += (*a.errors())[i];
     wider = Value::bounded(a.tensor(), std::move(room));
   }

@@ -68,9 +68,9 @@ class Reaches {
   // reach half a unit farther than their errors, since a draw is rounded to the format: it would
   // else show no result but the best one of an operation that is rounded correctly, and two such
   // operations that somebody computes as one have no such result between them.
-  const std::vector<float>& learn(const std::string& name, const Value& value) {
+  const Buffer<float>& learn(const std::string& name, const Value& value) {
     if (too_large()) known_.clear();
-    std::vector<float>& reach = known_[name];
+    Buffer<float>& reach = known_[name];
     reach.resize(value.errors()->size());
     if (value.type() == ElementType::f32) {
       find_reach(value.tensor().data<float>().data(), value, reach);
@@ -80,7 +80,7 @@ class Reaches {
     bytes_ += reach.size() * sizeof(float);
     return reach;
   }
-  const std::vector<float>* find(const std::string& name) const {
+  const Buffer<float>* find(const std::string& name) const {
     const auto found = known_.find(name);
     return found == known_.end() ? nullptr : &found->second;
   }
@@ -89,8 +89,8 @@ class Reaches {
 
  private:
   template <class T>
-  static void find_reach(const T* centers, const Value& value, std::vector<float>& reach) {
-    const std::vector<double>& errors = *value.errors();
+  static void find_reach(const T* centers, const Value& value, Buffer<float>& reach) {
+    const Buffer<double>& errors = *value.errors();
     const double unit = is_real(value.type()) ? rounding_of(value.type()).unit : 0;
     for (std::size_t i = 0; i < reach.size(); ++i) {
       const bool moves = std::isfinite(errors[i]) && errors[i] > 0;
@@ -99,7 +99,7 @@ class Reaches {
     }
   }
 
-  std::unordered_map<std::string, std::vector<float>> known_;
+  std::unordered_map<std::string, Buffer<float>> known_;
   std::size_t bytes_ = 0;
 };
 
@@ -138,7 +138,7 @@ Drawing* widest_draw() {
 }
 
 // In the center's own place, if nobody else holds it.
-Tensor draw_around(Tensor center, const std::vector<float>& reach, std::uint32_t seed) {
+Tensor draw_around(Tensor center, const Buffer<float>& reach, std::uint32_t seed) {
   constexpr std::int64_t kGrain = 1 << 14;
   Drawing* const draw = widest_draw();
   const float* const from = center.data<float>().data();
@@ -153,7 +153,7 @@ Tensor draw_around(Tensor center, const std::vector<float>& reach, std::uint32_t
 }
 
 // A tensor drawn from what it may be.
-Tensor draw(Tensor center, const std::vector<float>& reach, std::uint32_t seed) {
+Tensor draw(Tensor center, const Buffer<float>& reach, std::uint32_t seed) {
   if (center.type() == ElementType::f32) return draw_around(std::move(center), reach, seed);
   std::vector<double> elements = center.reals();
   for (std::size_t i = 0; i < elements.size(); ++i) {
@@ -202,7 +202,7 @@ class RandomRuns {
       for (std::size_t i = 0; i < outputs.size(); ++i) {
         if (!has_reals(outputs[i])) continue;
         Tensor center = outputs[i].tensor();
-        const std::vector<float>* reach = reach_of(evaluated.name(i), outputs[i]);
+        const Buffer<float>* reach = reach_of(evaluated.name(i), outputs[i]);
         if (!reach || reach->size() != static_cast<std::size_t>(center.size())) continue;
         outputs[i] = Value();  // holds the tensor no more
         const std::uint64_t first = seed_ + std::exchange(next, next + reach->size());

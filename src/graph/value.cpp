@@ -6,12 +6,12 @@ namespace assay {
 
 Value::Value(Tensor tensor) : kind_(Kind::tensor), tensor_(std::move(tensor)) {}
 
-Value Value::bounded(Tensor values, std::vector<double> errors) {
+Value Value::bounded(Tensor values, Buffer<double> errors) {
   ASSAY_CHECK(static_cast<std::int64_t>(errors.size()) == values.size());
   Value value(std::move(values));
   if (errors.empty()) return value;  // of nothing, all is known
   auto rest = std::make_shared<Rest>();
-  rest->errors = std::make_unique<const std::vector<double>>(std::move(errors));
+  rest->errors = std::make_unique<const Buffer<double>>(std::move(errors));
   value.rest_ = std::move(rest);
   return value;
 }

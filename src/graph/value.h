@@ -1,12 +1,15 @@
 // Value: what flows along an edge when a graph is evaluated, in any of the readings.
 #pragma once
 
+#include <concepts>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "graph/types.h"
 #include "scalar/bounded.h"
 #include "scalar/interval.h"
+#include "tensor/buffer.h"
 #include "tensor/tensor.h"
 
 namespace assay {
@@ -22,7 +25,11 @@ class Value {
 
   Value() = default;     // an optional input that is not given
   Value(Tensor tensor);  // NOLINT(google-explicit-constructor)
-  static Value bounded(Tensor values, std::vector<double> errors);
+  static Value bounded(Tensor values, Buffer<double> errors);
+  template <std::same_as<std::vector<double>> Errors>
+  static Value bounded(Tensor values, const Errors& errors) {
+    return bounded(std::move(values), Buffer<double>(errors.begin(), errors.end()));
+  }
   static Value ranges(ElementType type, Shape shape, std::vector<Interval> ranges);
   static Value sequence(ValueType element_type, std::vector<Value> elements);
   static Value optional(ValueType element_type);  // empty
@@ -39,7 +46,7 @@ class Value {
   ElementType type() const { return tensor_.type(); }
   const Shape& shape() const { return tensor_.shape(); }
   const Tensor& tensor() const { return tensor_; }
-  const std::vector<double>* errors() const { return rest_ ? rest_->errors.get() : nullptr; }
+  const Buffer<double>* errors() const { return rest_ ? rest_->errors.get() : nullptr; }
   const std::vector<Interval>* intervals() const { return rest_ ? rest_->ranges.get() : nullptr; }
 
   const std::vector<Value>& elements() const {  // of a sequence, or of an optional (0 or 1)
@@ -58,7 +65,7 @@ class Value {
   Tensor tensor_;  // with ranges: a tensor of the right type and shape whose elements mean nothing
   // What a plain tensor has not, in one place: values are moved about a lot, and most are plain.
   struct Rest {
-    std::unique_ptr<const std::vector<double>> errors{};
+    std::unique_ptr<const Buffer<double>> errors{};
     std::unique_ptr<const std::vector<Interval>> ranges{};
     std::unique_ptr<const std::vector<Value>> elements{};
     ValueType element_type{};

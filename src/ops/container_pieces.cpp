@@ -29,7 +29,7 @@ void copy_rows(const T* from, std::int64_t from_step, T* to, std::int64_t to_ste
 
 // Errors or ranges of a part that has none of its own.
 std::vector<double> errors_of(const Value& value) {
-  if (value.errors()) return *value.errors();
+  if (const auto* errors = value.errors()) return {errors->begin(), errors->end()};
   return std::vector<double>(static_cast<std::size_t>(value.tensor().size()));
 }
 

@@ -183,7 +183,7 @@ void load(const Value& value, std::int64_t begin, std::int64_t end, Bounded* out
   }
   std::vector<double> values(static_cast<std::size_t>(end - begin));
   to_doubles(value.tensor(), begin, end, values.data());
-  const std::vector<double>* errors = value.errors();
+  const Buffer<double>* errors = value.errors();
   for (std::int64_t i = begin; i < end; ++i)
     out[i - begin] = Bounded{values[static_cast<std::size_t>(i - begin)],
                              errors ? (*errors)[static_cast<std::size_t>(i)] : 0.0};

@@ -45,7 +45,7 @@ class Settler {
  private:
   ElementType type_;
   Tensor tensor_;
-  std::vector<double> errors_;
+  Buffer<double> errors_;
   std::vector<Interval> ranges_;
 };
 

@@ -209,7 +209,7 @@ bool run_exact(Call& call, const Kernel<double>& kernel, Margins margins) {
   if (readers.empty() || readers.size() > 2) return false;
   Tensor result = Tensor::uninitialized(ElementType::f32, shape);
   float* const values = result.mutate<float>().data();
-  std::vector<double> errors(static_cast<std::size_t>(element_count(shape)));
+  Buffer<double> errors(static_cast<std::size_t>(element_count(shape)));
   parallel_for(element_count(shape), kGrain, [&](std::int64_t begin, std::int64_t end) {
     const RoundingScope scope(rounding_of(ElementType::f32));
     std::vector<double> results(static_cast<std::size_t>(std::min(kBlock, end - begin)));

@@ -55,7 +55,7 @@ namespace {
 template <class T>
 std::vector<T> side(const Value& value) {
   if constexpr (std::is_same_v<T, double>) {
-    if (value.errors()) return *value.errors();
+    if (const auto* errors = value.errors()) return {errors->begin(), errors->end()};
     return std::vector<double>(static_cast<std::size_t>(value.tensor().size()));
   } else {
     return load<Interval>(value).data;

@@ -88,8 +88,9 @@ Result<std::vector<Allowance>> allowances(const BackendTest& test, const std::st
   Result<std::vector<Value>> outputs = (*evaluator)->run(values_of(test), options);
   if (!outputs) return outputs.error();
   for (const Value& output : *outputs) {
-    allowed.push_back(
-        {output, output.is_tensor() && output.errors() ? *output.errors() : std::vector<double>()});
+    const Buffer<double>* errors = output.is_tensor() ? output.errors() : nullptr;
+    allowed.push_back({output, {}});
+    if (errors) allowed.back().errors.assign(errors->begin(), errors->end());
   }
   return allowed;
 }

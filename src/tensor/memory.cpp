@@ -3,10 +3,12 @@
 #include <atomic>
 #include <cstdlib>
 #include <limits>
+#include <new>
 #include <string>
 
 #include <fmt/format.h>
 
+#include "tensor/buffer.h"
 #include "tensor/large_blocks.h"
 #include "tensor/tensor.h"
 
@@ -123,6 +125,14 @@ struct Strings {
 };
 
 }  // namespace
+
+void* take_room(std::size_t bytes) {
+  void* room = take_memory(bytes, Fill::none);
+  if (!room) throw std::bad_alloc();
+  return room;
+}
+
+void give_back_room(void* room, std::size_t bytes) noexcept { give_back_memory(room, bytes); }
 
 Block allocate_block(std::size_t bytes, Fill fill) {
   Block block;

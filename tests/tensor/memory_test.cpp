@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tensor/buffer.h"
 #include "tensor/large_blocks.h"
 #include "tensor/tensor.h"
 
@@ -137,6 +138,24 @@ TEST(LargeBlocks, KeepABoundedAmount) {
   EXPECT_LE(kept_bytes(), std::size_t{256} << 20);
   EXPECT_GE(kept_bytes(), std::size_t{240} << 20);
   drop_kept_blocks();
+}
+
+TEST(Buffer, TakesWhatALargeOneGaveBackAndWritesOnlyWhatIsAsked) {
+  drop_kept_blocks();
+  const std::size_t before = live_tensor_bytes();
+  const double* first = nullptr;
+  {
+    Buffer<double> own(1 << 20, 7.0);
+    first = own.data();
+    EXPECT_EQ(own.back(), 7.0);
+    EXPECT_EQ(live_tensor_bytes(), before) << "it does not count";
+  }
+  const bool kept = kept_bytes() > 0;  // not where a sanitizer watches
+  Buffer<double> other;
+  other.resize((1 << 20) - 10);
+  if (kept) EXPECT_EQ(other.data(), first);
+  other.assign({1, 2});
+  EXPECT_EQ(Buffer<double>(other), (Buffer<double>{1, 2}));
 }
 
 TEST(Block, ElementsShareTheAllocationOfTheirOwner) {
