@@ -153,7 +153,9 @@ TEST(Buffer, TakesWhatALargeOneGaveBackAndWritesOnlyWhatIsAsked) {
   const bool kept = kept_bytes() > 0;  // not where a sanitizer watches
   Buffer<double> other;
   other.resize((1 << 20) - 10);
-  if (kept) EXPECT_EQ(other.data(), first);
+  if (kept) {
+    EXPECT_EQ(other.data(), first);
+  }
   other.assign({1, 2});
   EXPECT_EQ(Buffer<double>(other), (Buffer<double>{1, 2}));
 }
