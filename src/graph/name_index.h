@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
-#include <functional>
 #include <memory>
 #include <string_view>
 #include <utility>
@@ -22,6 +21,7 @@ class NameIndex {
   void reserve(std::size_t count) { entries_.reserve(count); }
   std::size_t size() const { return entries_.size(); }
   bool contains(std::string_view name) const { return find(name) >= 0; }
+  std::string_view name(std::size_t number) const { return entries_[number].name; }
 
   int find(std::string_view name) const {  // -1: it has not come
     if (places_.empty()) return compare_all(name);
@@ -59,8 +59,30 @@ class NameIndex {
   static constexpr std::size_t kMostCompared = 32;
   static constexpr std::size_t kFirstChunk = 1 << 8, kLargestChunk = 1 << 16;
 
+  // Eight bytes at a time, for names of graphs are long.
   static std::uint64_t hash_of(std::string_view name) {
-    return std::hash<std::string_view>{}(name);
+    constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15U;
+    std::uint64_t hash = name.size() * kOdd;
+    const char* at = name.data();
+    std::size_t left = name.size();
+    for (; left > sizeof hash; left -= sizeof hash, at += sizeof hash) hash = mixed(hash, word(at));
+    std::uint64_t last = 0;
+    if (name.size() >= sizeof last)
+      last = word(at + left - sizeof last);  // some of it again
+    else if (left > 0)
+      std::memcpy(&last, at, left);
+    return mixed(hash, last);
+  }
+  static std::uint64_t word(const char* at) {
+    std::uint64_t word;
+    std::memcpy(&word, at, sizeof word);
+    return word;
+  }
+  // Both halves of a product: each bit of either side reaches the low ones, which choose the place.
+  static std::uint64_t mixed(std::uint64_t hash, std::uint64_t word) {
+    const auto product =
+        static_cast<unsigned __int128>(hash ^ word ^ 0xa0761d6478bd642fU) * 0xe7037ed1a0b428dbU;
+    return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
   }
   static std::uint64_t start_of(std::string_view name) {
     std::uint64_t start = 0;

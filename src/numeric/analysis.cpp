@@ -137,6 +137,15 @@ const Known* KnownNames::find(std::string_view name) const {
   return number < 0 ? nullptr : by_name_[static_cast<std::size_t>(number)];
 }
 
+const Known* KnownNames::find(std::string_view name, std::size_t& next) const {
+  if (next >= names_.size() || names_.name(next) != name) {
+    const int number = names_.find(name);
+    if (number < 0) return nullptr;
+    next = static_cast<std::size_t>(number);
+  }
+  return by_name_[next++];
+}
+
 Analysis::Analysis(const Model& model, AnalysisOptions options)
     : model_(&model),
       options_(std::move(options)),

@@ -50,6 +50,8 @@ class KnownNames {
  public:
   explicit KnownNames(std::shared_ptr<const ModelTypes> types);
   const Known* find(std::string_view name) const;  // null: there is no such value
+  // The same for those who ask in the order of the values: `next` is where the name may stand.
+  const Known* find(std::string_view name, std::size_t& next) const;
 
  private:
   std::shared_ptr<const ModelTypes> types_;

@@ -16,6 +16,7 @@ struct Analysis::Scope {
   std::vector<Abstract> slots{};
   std::vector<Abstract> outputs{};
   bool reachable = true;
+  mutable std::size_t next_known = 0;
 
   const Abstract& at(const SlotRef& ref) const {
     static const Abstract kAbsent;
@@ -30,7 +31,7 @@ struct Analysis::Scope {
     return std::exchange(slots[static_cast<std::size_t>(ref.slot)], {});
   }
   const Known* find(const std::string& name) const {
-    return path.empty() ? known->find(name) : known->find(path + name);
+    return path.empty() ? known->find(name, next_known) : known->find(path + name);
   }
 };
 
