@@ -3,7 +3,9 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -37,8 +39,13 @@ class Report {
   nlohmann::ordered_json document = nlohmann::ordered_json::object();
   std::string text;  // printed on stdout unless --json
 
+  // What is large and of no more use: taken apart it would cost as much as it did to make, and the
+  // process ends soon.
+  void keep(std::shared_ptr<const void> thing) { kept_.push_back(std::move(thing)); }
+
  private:
   const Common* common_;
+  std::vector<std::shared_ptr<const void>> kept_;
 };
 
 using Action = std::function<Result<ExitCode>(Report&)>;

@@ -237,7 +237,9 @@ Result<void> write_lint_reports(const Options& options, const Model& model,
 Result<ExitCode> run(const Options& options, Report& report) {
   const auto start = std::chrono::steady_clock::now();
   if (Result<void> named = check_reports(options.reports); !named) return named.error();
-  const Result<TypedModel> model = read_typed_model(options.model);
+  const auto read = std::make_shared<const Result<TypedModel>>(read_typed_model(options.model));
+  report.keep(read);
+  const Result<TypedModel>& model = *read;
   if (!model) return model.error();
   const Result<Ranges> ranges = read_ranges(options);
   if (!ranges) return ranges.error();

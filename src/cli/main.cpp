@@ -115,7 +115,8 @@ ExitCode run(const Command& command, const Action& action, const Common& common,
                          {}}));
   });
   const auto start = std::chrono::steady_clock::now();
-  Report report(common);
+  // Never destroyed: see Report::keep.
+  static Report& report = *new Report(common);
   const Result<ExitCode> code = act(action, report);
   if (!code) return fail(common, about(subject, code.error()));
   if (!common.json) {

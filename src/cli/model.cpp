@@ -226,8 +226,10 @@ Result<TypedModel> read_typed_model(const std::string& path) {
     if (!model) return model.error();
     result.model = *std::move(model);
   }
+  // An import gives types only where the structure is right.
+  const Structure structure = result.types ? Structure::right : Structure::unknown;
   if (!result.types) result.types = std::make_shared<const ModelTypes>(infer_types(result.model));
-  const ValidationResult found = validate(result.model, *result.types);
+  const ValidationResult found = validate(result.model, *result.types, structure);
   if (Result<void> valid = first_finding(found, path); !valid) return valid.error();
   return result;
 }

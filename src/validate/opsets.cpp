@@ -54,19 +54,28 @@ class ImportChecker {
     }
   }
 
+  // The layer that is looked at: most are right, so its path is made only when it is needed.
+  struct Layer {
+    const std::string& path;
+    const Node& node;
+    std::size_t position;
+    std::string name() const { return path + printable(display_name(node, position)); }
+  };
+
   void check_nodes(const std::vector<Node>& nodes, const Opsets& opsets, const std::string& path,
                    int depth) {
     if (depth > kMaxNesting) return;
     for (std::size_t i = 0; i < nodes.size(); ++i) {
-      const std::string layer = path + printable(display_name(nodes[i], i));
+      const Layer layer{path, nodes[i], i};
       check_node(nodes[i], opsets, layer);
       for_each_subgraph(nodes[i], [&](const std::string& attribute, const Graph& graph) {
-        check_nodes(graph.nodes, opsets, layer + "/" + printable(attribute) + "/", depth + 1);
+        check_nodes(graph.nodes, opsets, layer.name() + "/" + printable(attribute) + "/",
+                    depth + 1);
       });
     }
   }
 
-  void check_node(const Node& node, const Opsets& opsets, const std::string& layer) {
+  void check_node(const Node& node, const Opsets& opsets, const Layer& layer) {
     const auto opset = opsets.find(node.domain);
     if (opset == opsets.end()) return;  // Graph.opset
     const auto version = static_cast<int>(std::clamp<std::int64_t>(opset->second, 0, kNoLimit));
@@ -79,7 +88,7 @@ class ImportChecker {
   }
 
   // A layer is Keras' own, or nobody here knows what it does: Python code is never executed.
-  void check_layer(const Node& node, int version, const std::string& layer) {
+  void check_layer(const Node& node, int version, const Layer& layer) {
     if (find_operator(node.domain, node.op, version).entry) return;
     const std::string name = printable(node.op);
     std::string message;
@@ -93,13 +102,13 @@ class ImportChecker {
           "{} is no layer that is known: replace a layer of your own by layers that Keras has",
           name);
     }
-    findings_.push_back({layer, node.op, "Graph Error", "Keras.unknown-layer", "a layer of Keras",
-                         name, kRankBadness, std::move(message)});
+    findings_.push_back({layer.name(), node.op, "Graph Error", "Keras.unknown-layer",
+                         "a layer of Keras", name, kRankBadness, std::move(message)});
   }
 
-  void add(const Node& node, const std::string& layer, int ended, int version) {
+  void add(const Node& node, const Layer& layer, int ended, int version) {
     if (ended > 0) {
-      findings_.push_back({layer, node.op, "Graph Error", "Graph.operator-version",
+      findings_.push_back({layer.name(), node.op, "Graph Error", "Graph.operator-version",
                            fmt::format("an operator set below {}", ended),
                            fmt::format("{}", version), kRankBadness,
                            fmt::format("{} is no longer an operator since operator set {} of {}",
@@ -108,7 +117,7 @@ class ImportChecker {
     }
     const Schema* first = find_first(node);
     findings_.push_back(
-        {layer, node.op, "Graph Error", "Graph.operator-version",
+        {layer.name(), node.op, "Graph Error", "Graph.operator-version",
          fmt::format("operator set {} or newer", first->since_version), fmt::format("{}", version),
          kRankBadness,
          fmt::format("{} is an operator only since operator set {} of {}; the model imports {}",

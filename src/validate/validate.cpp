@@ -112,11 +112,12 @@ ValidationResult validate(const Model& model) {
   return validate(model, infer_types(model, options));
 }
 
-ValidationResult validate(const Model& model, const ModelTypes& types) {
+ValidationResult validate(const Model& model, const ModelTypes& types, Structure known) {
   ValidationResult result;
   note_open(types, result);
   std::vector<Finding> imports = check_imports(model);
-  const std::vector<StructureFinding> structure = check_structure(model);
+  std::vector<StructureFinding> structure;
+  if (known == Structure::unknown) structure = check_structure(model);
   if (imports.empty() && structure.empty() && !objects(types)) return result;
   const Positions positions(model);
   std::vector<Ordered> findings;
