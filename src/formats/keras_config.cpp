@@ -188,8 +188,7 @@ AttributeValue read_value(std::string_view key, AttributeKind kind, Element valu
 void read_argument(const keras::Layer& layer, std::string_view key, Element value, Node& node) {
   const auto argument = std::ranges::find(layer.arguments, key, &keras::Argument::name);
   if (argument == layer.arguments.end()) {
-    if (is_manner(key))
-      node.metadata.emplace_back(fmt::format("keras.{}", key), simdjson::minify(value));
+    if (is_manner(key)) node.metadata.add(fmt::format("keras.{}", key), simdjson::minify(value));
     // Python's None is what a later Keras writes for an argument that it does not use.
     if (is_silent(key) || value.is_null()) return;
     node.attributes.push_back({std::string(key), simdjson::minify(value)});

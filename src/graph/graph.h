@@ -11,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "graph/properties.h"
 #include "graph/types.h"
 #include "tensor/tensor.h"
 
@@ -60,8 +61,6 @@ Attribute attribute(std::string name, T value) {
     return {std::move(name), std::move(value)};
 }
 
-using Properties = std::vector<std::pair<std::string, std::string>>;  // metadata, in file order
-
 struct Node {
   std::string op;
   std::string domain;  // "" is the standard's own ("ai.onnx" is read as "")
@@ -71,7 +70,7 @@ struct Node {
   std::vector<std::string> outputs;  // "" is an output that nobody wants
   std::vector<Attribute> attributes;
   std::string doc;
-  Properties metadata;                             // stack traces, name scopes
+  SharedProperties metadata;                       // stack traces, name scopes
   std::vector<std::string> device_configurations;  // as they lie in the file
 
   // The operator's version, where a graph that the catalogue builds needs one of its own; 0: as the

@@ -10,6 +10,10 @@ const std::string* find_property(const Properties& properties, std::string_view 
   return found == properties.end() ? nullptr : &found->second;
 }
 
+Properties origin_of(const std::string& name, const std::string& op) {
+  return {{std::string(kOriginNode), name}, {std::string(kOriginOp), op}};
+}
+
 const std::string& origin_name(const Node& node) {
   const std::string* name = find_property(node.metadata, kOriginNode);
   return name ? *name : node.name;

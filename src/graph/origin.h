@@ -26,6 +26,9 @@ inline constexpr std::string_view kOriginMost = "assay.origin.most";
 
 const std::string* find_property(const Properties& properties, std::string_view key);
 
+// What a node of which this is the origin has as its metadata.
+Properties origin_of(const std::string& name, const std::string& op);
+
 // The names by which a person knows a node: those of its origin, else its own.
 const std::string& origin_name(const Node& node);
 const std::string& origin_op(const Node& node);

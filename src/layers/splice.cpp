@@ -34,12 +34,6 @@ class Renaming {
   std::vector<std::string> names_;
 };
 
-void mark_origin(const Replaced& replaced, Node& node) {
-  node.metadata.reserve(2);
-  node.metadata.emplace_back(kOriginNode, replaced.name);
-  node.metadata.emplace_back(kOriginOp, replaced.op);
-}
-
 }  // namespace
 
 const std::string& SharedConstants::name_of(const Tensor& tensor, const std::string& name) {
@@ -74,8 +68,9 @@ void splice(const Replaced& replaced, Graph body, Graph& into, SharedConstants* 
       copies.emplace_back(names[value], replaced.outputs[i]);
     }
   }
+  const SharedProperties origin = origin_of(replaced.name, replaced.op);
   const auto add = [&](Node node, const std::string& fallback) {
-    mark_origin(replaced, node);
+    node.metadata = origin;
     const bool named = !replaced.outputs.empty() && !node.outputs.empty() &&
                        node.outputs.front() == replaced.outputs.front();
     node.name = named ? replaced.place : fallback;

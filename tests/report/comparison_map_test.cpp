@@ -22,7 +22,7 @@ Model small_model() {
   model.graph.name = "small";
   model.graph.nodes = {named("relu", make_node("Relu", {"X"}, {"r"})),
                        named("", make_node("Add", {"r", "w"}, {"Y"}))};
-  model.graph.nodes[0].metadata = {{"pkg.torch.onnx.stack_trace", std::string(5000, 'x') + "END"}};
+  model.graph.nodes[0].metadata.add("pkg.torch.onnx.stack_trace", std::string(5000, 'x') + "END");
   model.graph.nodes[1].attributes = {attribute("axis", 1), attribute("mode", "linear")};
   model.graph.initializers = {{"w", make_scalar(ElementType::f32, 2)}};
   model.graph.inputs = {{"X", ValueType::tensor(ElementType::f32)}};

@@ -86,10 +86,6 @@ std::shared_ptr<const Graph> passing_on(const std::string& name, const std::stri
   return graph;
 }
 
-Properties origin_of(const std::string& name, const std::string& op) {
-  return {{std::string(kOriginNode), name}, {std::string(kOriginOp), op}};
-}
-
 }  // namespace
 
 // A node runs where all that it needs does; after a Merge, where both of its sides do.
@@ -132,7 +128,7 @@ void Emitter::note_sides(std::size_t node, const Scope& scope, std::size_t first
   for (const auto& [name, side] : sides->second)
     when += fmt::format("{}{}={}", when.empty() ? "" : " ", name, side);
   for (std::size_t i = first; i < scope.graph->nodes.size(); ++i)
-    scope.graph->nodes[i].metadata.push_back({std::string(kOriginWhen), when});
+    scope.graph->nodes[i].metadata.add(std::string(kOriginWhen), when);
 }
 
 void Emitter::add_copy(std::size_t node, const std::string& from, const std::string& to,

@@ -136,7 +136,7 @@ void Emitter::emit_constant(std::size_t node, Scope& scope) {
   const auto* tensor = value ? std::get_if<Tensor>(value) : nullptr;
   if (!tensor || !tensor->defined()) return emit_unknown(node, scope, "it has no value");
   Node constant = constant_node(own_value(node, 0, scope), *tensor);
-  constant.metadata = {{std::string(kOriginNode), def.name}, {std::string(kOriginOp), def.op}};
+  constant.metadata = origin_of(def.name, def.op);
   scope.graph->nodes.push_back(std::move(constant));
 }
 
@@ -183,9 +183,8 @@ void Emitter::emit_unknown(std::size_t node, Scope& scope, const std::string& re
       unknown.attributes.push_back(attribute);
     }
   }
-  unknown.metadata = {{std::string(kOriginNode), def.name},
-                      {std::string(kOriginOp), def.op},
-                      {std::string(kOriginUnknown), reason}};
+  unknown.metadata = origin_of(def.name, def.op);
+  unknown.metadata.add(std::string(kOriginUnknown), reason);
   scope.graph->nodes.push_back(std::move(unknown));
 }
 
