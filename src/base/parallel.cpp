@@ -31,6 +31,9 @@ void look_out(const Done& done) {
 
 std::atomic<int> wanted_threads{0};
 thread_local bool inside_loop = false;
+thread_local const Crowd* own_crowd = nullptr;
+
+bool may_share() { return !inside_loop && !(own_crowd && own_crowd->has_all_processors()); }
 
 // One running loop. Pieces are handed out in ascending order, so when a piece fails all lower ones
 // have been handed out as well and run to their end: the lowest failure is always found.
@@ -211,7 +214,7 @@ int thread_count() {
 void parallel_for(std::int64_t count, std::int64_t grain, const Body& body) {
   if (count <= 0) return;
   const int threads = thread_count();
-  if (count > grain && threads > 1 && !inside_loop) {
+  if (count > grain && threads > 1 && may_share()) {
     const std::int64_t pieces = threads * kPiecesPerThread;
     const std::int64_t piece = std::max({std::int64_t{1}, grain, (count - 1) / pieces + 1});
     if (pool().run(count, piece, threads, body)) return;
@@ -223,6 +226,19 @@ SerialScope::SerialScope(bool serial)
     : before_(std::exchange(inside_loop, inside_loop || serial)) {}
 
 SerialScope::~SerialScope() { inside_loop = before_; }
+
+bool Crowd::has_all_processors() const {
+  return members_.load(std::memory_order_relaxed) >= thread_count();
+}
+
+Crowd::Member::Member(Crowd& crowd) : crowd_(crowd), before_(std::exchange(own_crowd, &crowd)) {
+  ++crowd_.members_;
+}
+
+Crowd::Member::~Member() {
+  --crowd_.members_;
+  own_crowd = before_;
+}
 
 void on_parallel(std::function<std::function<void()>()> capture) {
   pool().add_capture(std::move(capture));

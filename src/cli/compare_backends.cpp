@@ -89,6 +89,7 @@ Result<ExitCode> compare_backends(const CompareRequest& request, const Subject& 
   if (!range) return range.error();
   const BackendOptions how = backend_options(report.common(), request.worker_timeout);
   std::vector<std::unique_ptr<Backend>> backends;
+  std::vector<std::future<void>> leaving;  // waited for when all that was compared is gone
   ProgressLine line("compare");
   std::size_t step = 0;
   PairMaps maps(request.backends);
@@ -112,7 +113,7 @@ Result<ExitCode> compare_backends(const CompareRequest& request, const Subject& 
   if (!tests) return tests.error();
   std::vector<Reproduction> scripts = reproduce_findings(comparison->findings, *tests, backends,
                                                          {options.seed, request.worker_timeout});
-  const std::vector<std::future<void>> leaving = dismiss(backends);
+  leaving = dismiss(backends);
   const Graph& graph = subject.model->graph;
   tell({*comparison, graph, maps.finish(graph), *std::move(tests), std::move(scripts)}, subject,
        report);

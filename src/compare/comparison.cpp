@@ -123,7 +123,7 @@ struct Watched {
   const Subject& subject;
   const Evaluator& evaluator;
   std::uint64_t seed;
-  bool busy;  // the backends keep all processors at work
+  Crowd& judging;  // the threads of the backends
 };
 
 // The inner values that a backend has shown, each by the bound of its node.
@@ -151,7 +151,7 @@ void run_all(const Watched& watched, std::vector<std::unique_ptr<Backend>>& back
   const Subject& subject = watched.subject;
   for (std::size_t i = 0; i < backends.size(); ++i) {
     runs[i].done = std::async(std::launch::async, [&, looks, i] {
-      const SerialScope scope(watched.busy);
+      const Crowd::Member member(watched.judging);
       BackendRecord& record = comparison.backends[i];
       run_plain(subject, *backends[i], record, runs[i].findings);
       // Several looks are several because memory is short: then one thing after the other.
@@ -368,8 +368,8 @@ Result<Comparison> compare_arriving(const Subject& subject, const Arriving& arri
   const std::size_t count = arriving.names.size();
   Result<std::unique_ptr<Evaluator>> evaluator = Evaluator::make(subject.model);
   if (!evaluator) return evaluator.error();
-  const Watched watched{subject, **evaluator, options.seed,
-                        count >= static_cast<std::size_t>(thread_count())};
+  Crowd judging;
+  const Watched watched{subject, **evaluator, options.seed, judging};
   std::vector<BackendRun> runs(count);
   LookPlan plan(subject.model->graph, count);  // gone before those who wait for it
   std::future<Result<void>> started = std::async(std::launch::async, [&]() -> Result<void> {

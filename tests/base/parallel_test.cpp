@@ -14,6 +14,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/serial.h"
+
 namespace assay {
 namespace {
 
@@ -105,6 +107,27 @@ TEST_F(ParallelTest, RunsInnerLoopsOnTheThreadOfTheOuter) {
     });
   });
   EXPECT_EQ(inner, 300);
+}
+
+TEST_F(ParallelTest, ACrowdSharesLoopsOnlyWhileProcessorsAreLeft) {
+  set_thread_count(2);
+  const auto shares = [] {  // a loop that is shared comes in several pieces
+    int pieces = 0;
+    std::mutex mutex;
+    parallel_for(100, 1, [&](std::int64_t, std::int64_t) {
+      const std::lock_guard lock(mutex);
+      ++pieces;
+    });
+    return pieces > 1;
+  };
+  Crowd crowd;
+  const Crowd::Member first(crowd);
+  EXPECT_TRUE(shares());
+  {
+    const Crowd::Member second(crowd);
+    EXPECT_FALSE(shares());
+  }
+  EXPECT_TRUE(shares());
 }
 
 TEST_F(ParallelTest, ThrowsWhatOneThreadWouldThrow) {
