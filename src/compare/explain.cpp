@@ -73,7 +73,7 @@ std::vector<Value> loosened(std::span<const Value> inputs, double unit, bool nar
       const double size = std::abs(errors[i]);
       errors[i] = std::isfinite(size) ? own + std::max(unit, narrow ? format.unit : 0) * size : own;
     }
-    input = Value::bounded(input.tensor(), std::move(errors));
+    input = Value::bounded(input.tensor(), errors);
   }
   return result;
 }

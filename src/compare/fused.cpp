@@ -26,7 +26,7 @@ Value unrounded(const Value& shown) {
   const double unit = rounding_of(shown.type()).unit;
   std::vector<double> errors = shown.tensor().reals();
   for (double& one : errors) one = std::isfinite(one) ? std::abs(one) * unit : 0;
-  return Value::bounded(shown.tensor(), std::move(errors));
+  return Value::bounded(shown.tensor(), errors);
 }
 
 EvaluateOptions bounded() {

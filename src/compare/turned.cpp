@@ -24,7 +24,7 @@ std::optional<Value> cover(const Tensor& a, const Tensor& b) {
     errors[i] = same ? 0 : std::isfinite(distance) ? distance : kInfinity;
   }
   if (std::all_of(errors.begin(), errors.end(), [](double error) { return error == 0; })) return a;
-  return Value::bounded(a, std::move(errors));
+  return Value::bounded(a, errors);
 }
 
 const Tensor* find(const std::map<std::string, Tensor>& recorded, const std::string& name) {

@@ -196,7 +196,7 @@ Value in_any_order(const Call& call, const Value& written, const Targets& target
   if (call.reading == Reading::interval)
     return Value::ranges(written.type(), written.shape(),
                          all_updates<Interval>(written, call.input(2), targets).data);
-  std::vector<double> errors;
+  Buffer<double> errors;
   for (const Bounded& y : all_updates<Bounded>(written, call.input(2), targets).data)
     errors.push_back(y.error);
   return Value::bounded(written.tensor(), std::move(errors));

@@ -65,7 +65,7 @@ Value labels_of(const Frame<S>& f, const Tensor& labels, const std::vector<Choic
   if (!open) return chosen;
   if (labels.type() == ElementType::string) return Value::unknown();
   std::vector<Interval> ranges;
-  std::vector<double> errors;
+  Buffer<double> errors;
   double low = labels.real(0), high = low;
   for (double x : labels.reals()) {
     low = std::min(low, x);

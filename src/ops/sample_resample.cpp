@@ -132,7 +132,7 @@ Value picked(const Call& call, const SamplingRule& rule, const std::vector<Sampl
     pick_all(blocks, picks, x.tensor().data<T>().data(), y.mutate<T>().data(), fill);
   });
   if (!x.errors()) return Value(std::move(y));
-  std::vector<double> errors(static_cast<std::size_t>(element_count(shape)));
+  Buffer<double> errors(static_cast<std::size_t>(element_count(shape)));
   pick_all(blocks, picks, x.errors()->data(), errors.data(), 0.0);
   return Value::bounded(std::move(y), std::move(errors));
 }

@@ -95,7 +95,7 @@ Value copied(const Call& call, const std::vector<std::size_t>& inputs,
   if (!inexact) return result;
   std::vector<std::vector<double>> sources(call.inputs.size());
   for (std::size_t i : involved) sources[i] = side<double>(call.input(i));
-  std::vector<double> errors(count, fill ? sources[*fill][0] : 0.0);
+  Buffer<double> errors(count, fill ? sources[*fill][0] : 0.0);
   apply([&](std::size_t i) { return sources[i].data(); }, errors.data());
   return Value::bounded(std::move(result), std::move(errors));
 }

@@ -73,7 +73,7 @@ Drawn draw(ElementType type, std::mt19937_64& random) {
     errors.push_back(static_cast<double>(x - low));
   }
   return {make_integers(type, {kCount}, numbers), Value::ranges(type, {kCount}, std::move(ranges)),
-          Value::bounded(make_integers(type, {kCount}, centers), std::move(errors))};
+          Value::bounded(make_integers(type, {kCount}, centers), errors)};
 }
 
 TEST(IntegerRanges, HoldWhatTheNumbersInsideOfThemGive) {
