@@ -214,6 +214,9 @@ std::vector<Cell> regrid(const Abstract& x, const Cuts& cuts) {
   if (x.exact.defined()) return regrid_exact(x.exact, cuts);
   if (x.cells.empty()) return {};
   if (x.cuts == cuts) return x.cells;
+  if (x.cells.size() == 1) {  // as weights are, of which a grid has 10^5 cells
+    return std::vector<Cell>(static_cast<std::size_t>(element_count(cells_of(cuts))), x.cells[0]);
+  }
   if (std::all_of(cuts.begin(), cuts.end(), [](const auto& axis) { return axis.empty(); }))
     return {std::accumulate(x.cells.begin() + 1, x.cells.end(), x.cells.front(), joined)};
   return regrid_cells(x, cuts);

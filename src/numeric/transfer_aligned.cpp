@@ -74,7 +74,8 @@ bool differ(const Tensor& tensor) {
 }
 
 // The cuts of all tensors along a letter, united. The elements of an exact operand of a contraction
-// all count, unless they are all the same.
+// all count, and those of a small tensor, unless they are all the same: a bias of zeros cuts
+// nothing.
 bool Compaction::read_axes() {
   const bool contraction = !alignment_.rows.empty() && !alignment_.countable;
   for (std::size_t i = 0; i < s_->inputs.size(); ++i) {
@@ -82,10 +83,16 @@ bool Compaction::read_axes() {
     const Abstract& x = s_->inputs[i];
     if (alignment_.inputs[i].size() != x.rank()) return false;
     if (!x.exact.defined() && x.cells.empty()) return false;
-    Cuts cuts = natural_cuts(x, s_->setting.tensors);
-    if (x.exact.defined() && contraction && s_->setting.tensors != TensorMode::smash &&
-        differ(x.exact))
-      for (std::size_t d = 0; d < cuts.size(); ++d) cuts[d] = every_position(dims(i)[d].value);
+    const TensorMode mode = s_->setting.tensors;
+    Cuts cuts = natural_cuts(x, mode);
+    if (x.exact.defined() && mode != TensorMode::smash && (contraction || cuts != x.cuts)) {
+      const bool all = differ(x.exact);
+      for (std::size_t d = 0; d < cuts.size(); ++d) {
+        const bool row = std::ranges::count(alignment_.rows, alignment_.inputs[i][d]) > 0;
+        if (all) cuts[d] = every_position(dims(i)[d].value);
+        if (!all && !row && mode == TensorMode::partition) cuts[d] = x.cuts[d];
+      }
+    }
     for (std::size_t d = 0; d < x.rank(); ++d) {
       AlignedAxis& axis = axes_[alignment_.inputs[i][d]];
       if (broadcast(i, d)) continue;

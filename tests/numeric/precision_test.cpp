@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "numeric/analysis.h"
 #include "numeric/lint.h"
 #include "semantics/models.h"
 
@@ -58,6 +59,23 @@ TEST(Precision, ASoftmaxOverAMaskedRow) {
   EXPECT_EQ(found.check, "lint.nan");
   EXPECT_EQ(found.verdict, LintVerdict::error);
   EXPECT_EQ(linted(masked(-1e9), -3, 3, "make_y").verdict, LintVerdict::safe);
+}
+
+// A grid has a cell for each element of a small constant only where they are not all the same.
+TEST(Precision, AConstantOfOneNumberCutsNothing) {
+  const auto cells = [](std::vector<double> bias) {
+    const Model m = model({node("Add", {"x", "bias"}, {"y"})}, {f32("x", {2, 4})}, {untyped("y")},
+                          {reals("bias", std::move(bias))});
+    std::size_t count = 0;
+    AnalysisOptions options;
+    options.observe = [&](const Analyzed& seen) { count = seen.outputs[0].cells.size(); };
+    Analysis analysis(m, options);
+    analysis.inputs["x"] = uniform(m.graph.inputs[0].type, {-1, 1, false});
+    analysis.run();
+    return count;
+  };
+  EXPECT_EQ(cells({0, 0, 0, 0}), 1u);
+  EXPECT_EQ(cells({0, 0, 1, 0}), 4u);
 }
 
 // What overflowed has no range any more, so what comes behind is no second report.
