@@ -53,6 +53,7 @@ class Compaction {
   bool settle_axes();
   bool settle_windows();
   bool fixed(int letter) const;
+  Cuts own_cuts(std::size_t i) const;
   Cuts cuts_of(std::size_t i) const;
   Value compact(std::size_t i) const;
   std::int64_t work() const;
@@ -73,26 +74,33 @@ bool differ(const Tensor& tensor) {
   return all.nan || all.low != all.high;
 }
 
-// The cuts of all tensors along a letter, united. The elements of an exact operand of a contraction
-// all count, and those of a small tensor, unless they are all the same: a bias of zeros cuts
-// nothing.
-bool Compaction::read_axes() {
+// The elements of an exact operand of a contraction all count, and so do those of a small tensor.
+// Where they are all the same they cut nothing but rows: a bias of zeros leaves channels alone.
+Cuts Compaction::own_cuts(std::size_t i) const {
+  const Abstract& x = s_->inputs[i];
+  const TensorMode mode = s_->setting.tensors;
   const bool contraction = !alignment_.rows.empty() && !alignment_.countable;
+  Cuts cuts = natural_cuts(x, mode);
+  if (!x.exact.defined() || mode == TensorMode::smash || (!contraction && cuts == x.cuts)) {
+    return cuts;
+  }
+  const bool all = differ(x.exact);
+  for (std::size_t d = 0; d < cuts.size(); ++d) {
+    const bool row = std::ranges::count(alignment_.rows, alignment_.inputs[i][d]) > 0;
+    if (all) cuts[d] = every_position(dims(i)[d].value);
+    if (!all && !row && mode == TensorMode::partition) cuts[d] = x.cuts[d];
+  }
+  return cuts;
+}
+
+// The cuts of all tensors along a letter, united.
+bool Compaction::read_axes() {
   for (std::size_t i = 0; i < s_->inputs.size(); ++i) {
     if (!s_->present(i)) continue;
     const Abstract& x = s_->inputs[i];
     if (alignment_.inputs[i].size() != x.rank()) return false;
     if (!x.exact.defined() && x.cells.empty()) return false;
-    const TensorMode mode = s_->setting.tensors;
-    Cuts cuts = natural_cuts(x, mode);
-    if (x.exact.defined() && mode != TensorMode::smash && (contraction || cuts != x.cuts)) {
-      const bool all = differ(x.exact);
-      for (std::size_t d = 0; d < cuts.size(); ++d) {
-        const bool row = std::ranges::count(alignment_.rows, alignment_.inputs[i][d]) > 0;
-        if (all) cuts[d] = every_position(dims(i)[d].value);
-        if (!all && !row && mode == TensorMode::partition) cuts[d] = x.cuts[d];
-      }
-    }
+    const Cuts cuts = own_cuts(i);
     for (std::size_t d = 0; d < x.rank(); ++d) {
       AlignedAxis& axis = axes_[alignment_.inputs[i][d]];
       if (broadcast(i, d)) continue;

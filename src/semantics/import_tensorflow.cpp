@@ -63,12 +63,14 @@ TypedModel import_tensorflow(tensorflow::GraphDef file) {
   const tensorflow::GraphDef graph = tensorflow::with_functions_inside(std::move(file));
   KnownSoFar known;
   Translation result = translate(graph, known);
-  if (!check_structure(result.model).empty()) return {std::move(result.model), nullptr};
+  const auto is_wrong = [&] { return !check_structure(result.model).empty(); };
+  if (is_wrong()) return {std::move(result.model), nullptr};
   ModelTypes types = known.take(result.model.graph);
   for (int round = 1; result.loops && round < kMostRounds; ++round) {
     const std::size_t before = result.unresolved;
     known.next_round(std::move(types));
     result = translate(graph, known);
+    if (is_wrong()) return {std::move(result.model), nullptr};
     types = known.take(result.model.graph);
     if (result.unresolved == 0 || result.unresolved == before) break;
   }

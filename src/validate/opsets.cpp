@@ -67,7 +67,7 @@ class ImportChecker {
     if (depth > kMaxNesting) return;
     for (std::size_t i = 0; i < nodes.size(); ++i) {
       const Layer layer{path, nodes[i], i};
-      check_node(nodes[i], opsets, layer);
+      check_node(opsets, layer);
       for_each_subgraph(nodes[i], [&](const std::string& attribute, const Graph& graph) {
         check_nodes(graph.nodes, opsets, layer.name() + "/" + printable(attribute) + "/",
                     depth + 1);
@@ -75,20 +75,22 @@ class ImportChecker {
     }
   }
 
-  void check_node(const Node& node, const Opsets& opsets, const Layer& layer) {
+  void check_node(const Opsets& opsets, const Layer& layer) {
+    const Node& node = layer.node;
     const auto opset = opsets.find(node.domain);
     if (opset == opsets.end()) return;  // Graph.opset
     const auto version = static_cast<int>(std::clamp<std::int64_t>(opset->second, 0, kNoLimit));
-    if (node.domain == keras::kDomain) return check_layer(node, version, layer);
+    if (node.domain == keras::kDomain) return check_layer(layer, version);
     const Schema* schema = find_schema(node.domain, node.op, version);
     if (schema && !schema->deprecated) return;
     const Schema* newest = find_schema(node.domain, node.op, kNoLimit);
     if (!newest || model_.find_function(node.domain, node.op, node.overload)) return;
-    add(node, layer, schema ? schema->since_version : 0, version);
+    add(layer, schema ? schema->since_version : 0, version);
   }
 
   // A layer is Keras' own, or nobody here knows what it does: Python code is never executed.
-  void check_layer(const Node& node, int version, const Layer& layer) {
+  void check_layer(const Layer& layer, int version) {
+    const Node& node = layer.node;
     if (find_operator(node.domain, node.op, version).entry) return;
     const std::string name = printable(node.op);
     std::string message;
@@ -106,7 +108,8 @@ class ImportChecker {
                          "a layer of Keras", name, kRankBadness, std::move(message)});
   }
 
-  void add(const Node& node, const Layer& layer, int ended, int version) {
+  void add(const Layer& layer, int ended, int version) {
+    const Node& node = layer.node;
     if (ended > 0) {
       findings_.push_back({layer.name(), node.op, "Graph Error", "Graph.operator-version",
                            fmt::format("an operator set below {}", ended),
