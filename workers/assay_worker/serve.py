@@ -94,6 +94,8 @@ class Server(object):
         try:
             self.framework.start(request.threads, request.seed)
         finally:
+            if hasattr(gc, "freeze"):  # what was imported stays: nobody need look at it again
+                gc.freeze()
             gc.enable()
         reply.framework, reply.version = self.framework.name, self.framework.version()
         reply.python, reply.again = platform.python_version(), 1
