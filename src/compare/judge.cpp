@@ -6,10 +6,10 @@
 
 #include <fmt/format.h>
 
+#include "base/isa.h"
 #include "compare/drawn.h"
 #include "compare/explain.h"
 #include "compare/fused.h"
-#include "patterns/gemm.h"
 
 namespace assay {
 namespace {
@@ -43,9 +43,7 @@ constexpr std::size_t kLanes = 8, kBlock = 64 * kLanes;
 // The largest difference among a block's elements; none if one of them may exceed its bound by more
 // than `excess`.
 template <class T>
-inline __attribute__((always_inline)) std::optional<double> largest_in(const JudgedRow<T>& all,
-                                                                       std::size_t start,
-                                                                       double excess) {
+std::optional<double> largest_in(const JudgedRow<T>& all, std::size_t start, double excess) {
   double largest[kLanes] = {};
   std::int64_t beyond[kLanes] = {};
   for (std::size_t i = start; i < start + kBlock; i += kLanes) {
@@ -64,16 +62,9 @@ inline __attribute__((always_inline)) std::optional<double> largest_in(const Jud
   return beyond[0] != 0 ? std::nullopt : std::optional(largest[0]);
 }
 
-template <class T>
-__attribute__((target("avx2"), flatten)) std::optional<double> largest_in_wide(
-    const JudgedRow<T>& all, std::size_t start, double excess) {
-  return largest_in(all, start, excess);
-}
-
 // The largest difference, and the element that exceeds its bound the most.
 template <class T>
 void find_worst(const T* expected, const T* found, const Value& bounded, Judgement& result) {
-  const bool wide = gemm_isa() != "sse";
   const double normal = smallest_kept(bounded.type());
   const auto count = static_cast<std::size_t>(bounded.tensor().size());
   const double* const errors = bounded.errors() ? bounded.errors()->data() : nullptr;
@@ -82,7 +73,7 @@ void find_worst(const T* expected, const T* found, const Value& bounded, Judgeme
   for (std::size_t i = 0; i < count; ++i) {
     if (errors && normal == 0 && i % kBlock == 0 && i + kBlock <= count) {
       const auto largest =
-          wide ? largest_in_wide(all, i, result.excess) : largest_in(all, i, result.excess);
+          with_widest_vectors([=, excess = result.excess] { return largest_in(all, i, excess); });
       if (largest) {
         result.difference = std::max(result.difference, *largest);
         i += kBlock - 1;

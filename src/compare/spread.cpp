@@ -9,12 +9,12 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/isa.h"
 #include "base/parallel.h"
 #include "compare/agreement.h"
 #include "compare/drawn.h"
 #include "compare/pooled_reach.h"
 #include "patterns/array.h"
-#include "patterns/gemm.h"
 
 namespace assay {
 namespace {
@@ -73,9 +73,9 @@ class Reaches {
     Buffer<float>& reach = known_[name];
     reach.resize(value.errors()->size());
     if (value.type() == ElementType::f32) {
-      find_reach(value.tensor().data<float>().data(), value, reach);
+      find_all(value.tensor().data<float>().data(), value, reach);
     } else {
-      find_reach(value.tensor().reals().data(), value, reach);
+      find_all(value.tensor().reals().data(), value, reach);
     }
     bytes_ += reach.size() * sizeof(float);
     return reach;
@@ -89,65 +89,48 @@ class Reaches {
 
  private:
   template <class T>
-  static void find_reach(const T* centers, const Value& value, Buffer<float>& reach) {
-    const Buffer<double>& errors = *value.errors();
+  static void find_all(const T* centers, const Value& value, Buffer<float>& reach) {
+    constexpr std::int64_t kGrain = 1 << 14;
     const double unit = is_real(value.type()) ? rounding_of(value.type()).unit : 0;
-    for (std::size_t i = 0; i < reach.size(); ++i) {
-      const bool moves = std::isfinite(errors[i]) && errors[i] > 0;
-      const double far = errors[i] + unit * std::abs(static_cast<double>(centers[i]));
-      reach[i] = moves ? static_cast<float>(far) : 0.0F;
-    }
+    const double* const errors = value.errors()->data();
+    parallel_for(static_cast<std::int64_t>(reach.size()), kGrain,
+                 [&](std::int64_t begin, std::int64_t end) {
+                   with_widest_vectors([=, to = reach.data()] {
+                     for (std::int64_t i = begin; i < end; ++i)
+                       to[i] = find_reach(static_cast<double>(centers[i]), errors[i], unit);
+                   });
+                 });
+  }
+
+  static float find_reach(double center, double error, double unit) {
+    const float far = static_cast<float>(error + unit * std::abs(center));
+    return error > 0 && error < kInfinity ? far : 0.0F;
   }
 
   std::unordered_map<std::string, Buffer<float>> known_;
   std::size_t bytes_ = 0;
 };
 
-using Drawing = void(const float* from, const float* reach, float* to, std::int64_t count,
-                     std::uint32_t seed);
-
-inline __attribute__((always_inline)) void draw_each(const float* from, const float* reach,
-                                                     float* to, std::int64_t count,
-                                                     std::uint32_t seed) {
+void draw_each(const float* from, const float* reach, float* to, std::int64_t count,
+               std::uint32_t seed) {
   for (std::int64_t i = 0; i < count; ++i) {
     const float moved = from[i] + reach[i] * unit_of(seed + static_cast<std::uint32_t>(i));
     to[i] = std::isfinite(from[i]) ? moved : from[i];
   }
 }
 
-void draw_plain(const float* from, const float* reach, float* to, std::int64_t count,
-                std::uint32_t seed) {
-  draw_each(from, reach, to, count, seed);
-}
-
-// The same numbers.
-__attribute__((target("avx2"), flatten)) void draw_wide(const float* from, const float* reach,
-                                                        float* to, std::int64_t count,
-                                                        std::uint32_t seed) {
-  draw_each(from, reach, to, count, seed);
-}
-
-__attribute__((target("avx512f,avx512dq,avx512vl"), flatten)) void draw_widest(
-    const float* from, const float* reach, float* to, std::int64_t count, std::uint32_t seed) {
-  draw_each(from, reach, to, count, seed);
-}
-
-Drawing* widest_draw() {
-  if (gemm_isa() == "avx512") return draw_widest;
-  return gemm_isa() == "sse" ? draw_plain : draw_wide;
-}
-
 // In the center's own place, if nobody else holds it.
 Tensor draw_around(Tensor center, const Buffer<float>& reach, std::uint32_t seed) {
   constexpr std::int64_t kGrain = 1 << 14;
-  Drawing* const draw = widest_draw();
   const float* const from = center.data<float>().data();
   Tensor drawn =
       center.unique() ? std::move(center) : Tensor::uninitialized(ElementType::f32, center.shape());
   float* const to = drawn.mutate<float>().data();
   parallel_for(drawn.size(), kGrain, [&](std::int64_t begin, std::int64_t end) {
-    draw(from + begin, reach.data() + begin, to + begin, end - begin,
-         seed + static_cast<std::uint32_t>(begin));
+    with_widest_vectors([=, far = reach.data()] {
+      draw_each(from + begin, far + begin, to + begin, end - begin,
+                seed + static_cast<std::uint32_t>(begin));
+    });
   });
   return drawn;
 }

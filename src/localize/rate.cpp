@@ -6,8 +6,8 @@
 #include <map>
 #include <span>
 
+#include "base/isa.h"
 #include "base/parallel.h"
-#include "patterns/gemm.h"
 
 namespace assay {
 namespace {
@@ -27,8 +27,7 @@ constexpr std::size_t kLanes = 16;
 
 // Sums side by side: one after the other each would wait for the one before.
 template <class T>
-inline __attribute__((always_inline)) double add_apart(const T* first, const T* second,
-                                                       std::size_t count) {
+double add_apart(const T* first, const T* second, std::size_t count) {
   double sums[kLanes] = {};
   std::size_t i = 0;
   for (; i + kLanes <= count; i += kLanes) {
@@ -41,15 +40,9 @@ inline __attribute__((always_inline)) double add_apart(const T* first, const T* 
 }
 
 template <class T>
-__attribute__((target("avx2"), flatten)) double add_apart_wide(const T* first, const T* second,
-                                                               std::size_t count) {
-  return add_apart(first, second, count);
-}
-
-template <class T>
 double mean_difference(std::span<const T> first, std::span<const T> second) {
-  const bool wide = gemm_isa() != "sse";
-  double sum = (wide ? add_apart_wide<T> : add_apart<T>)(first.data(), second.data(), first.size());
+  double sum =
+      with_widest_vectors([=] { return add_apart(first.data(), second.data(), first.size()); });
   if (std::isnan(sum)) {  // seldom, and the loop without branches is the faster one
     sum = 0;
     for (std::size_t i = 0; i < first.size(); ++i) {

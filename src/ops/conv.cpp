@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/isa.h"
 #include "ops/alignment.h"
 #include "ops/families.h"
 #include "ops/pool.h"
@@ -19,7 +20,7 @@ namespace {
 // What a convolution keeps for the next time.
 struct KeptWeights {
   Tensor weights;  // which have been packed: while they are held, no others are at their address
-  std::string_view isa;
+  Isa isa;
   PackedWeights packed;
 };
 
@@ -27,9 +28,9 @@ struct KeptWeights {
 PackedWeights* kept_weights(const Call& call) {
   if (!call.kept) return nullptr;
   const Tensor& weights = call.input(1).tensor();
-  if (!*call.kept) *call.kept = std::make_shared<KeptWeights>(weights, gemm_isa(), nullptr);
+  if (!*call.kept) *call.kept = std::make_shared<KeptWeights>(weights, isa(), nullptr);
   KeptWeights& kept = *static_cast<KeptWeights*>(call.kept->get());
-  if (kept.weights.raw() == weights.raw() && kept.isa == gemm_isa()) return &kept.packed;
+  if (kept.weights.raw() == weights.raw() && kept.isa == isa()) return &kept.packed;
   kept = {};
   return nullptr;
 }

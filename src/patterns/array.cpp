@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/isa.h"
 #include "base/parallel.h"
 #include "patterns/arithmetic.h"
 #include "scalar/watch.h"
@@ -91,10 +92,6 @@ void settle_singles(const Bounded* given, std::int64_t count, float* values, dou
         given[i].error + (std::isfinite(step) ? step : rounding_step(values[i], given[i].value));
   }
 }
-
-}  // namespace
-
-namespace {
 
 // How each type rounds where computing is as an Arithmetic says.
 struct Roundings {
@@ -219,6 +216,16 @@ Array<S> load(const Value& value) {
   return result;
 }
 
+void settle_singles(const double* given, std::int64_t count, float* values, double* errors) {
+  with_widest_vectors([=] {
+    for (std::int64_t i = 0; i < count; ++i) {
+      values[i] = static_cast<float>(given[i]);
+      const double moved = std::abs(static_cast<double>(values[i]) - given[i]);
+      errors[i] += moved > 0 ? moved : 0;  // not what is infinite or no number before and after
+    }
+  });
+}
+
 template <class S>
 Settler<S>::Settler(ElementType type, Shape shape) : type_(type) {
   const auto count = static_cast<std::size_t>(element_count(shape));
@@ -228,9 +235,14 @@ Settler<S>::Settler(ElementType type, Shape shape) : type_(type) {
 }
 
 template <class S>
+void* Settler<S>::place(std::int64_t at) {
+  return static_cast<char*>(const_cast<void*>(tensor_.raw())) +
+         static_cast<std::size_t>(at) * storage_size(type_);
+}
+
+template <class S>
 void Settler<S>::put(std::int64_t begin, std::int64_t count, const S* values) {
-  char* target = static_cast<char*>(const_cast<void*>(tensor_.raw())) +
-                 static_cast<std::size_t>(begin) * storage_size(type_);
+  void* const target = place(begin);
   if constexpr (std::is_same_v<S, double>) {
     from_doubles(type_, values, count, target);
   } else if constexpr (std::is_same_v<S, std::int64_t>) {
@@ -239,8 +251,7 @@ void Settler<S>::put(std::int64_t begin, std::int64_t count, const S* values) {
     from_integers(type_, values, count, target);
   } else if constexpr (std::is_same_v<S, Bounded>) {
     if (type_ == ElementType::f32)
-      return settle_singles(values, count, reinterpret_cast<float*>(target),
-                            errors_.data() + begin);
+      return settle_singles(values, count, static_cast<float*>(target), errors_.data() + begin);
     std::vector<double> rounded(static_cast<std::size_t>(count));
     for (std::int64_t i = 0; i < count; ++i)
       settle_bounded(type_, values[i], &rounded[static_cast<std::size_t>(i)],
@@ -250,6 +261,21 @@ void Settler<S>::put(std::int64_t begin, std::int64_t count, const S* values) {
     for (std::int64_t i = 0; i < count; ++i)
       ranges_[static_cast<std::size_t>(begin + i)] = settle_interval(type_, values[i]);
   }
+}
+
+template <class S>
+void Settler<S>::put(std::int64_t begin, std::int64_t count, const double* values,
+                     const double* errors)
+  requires std::is_same_v<S, Bounded>
+{
+  if (type_ == ElementType::f32) {
+    std::copy_n(errors, count, errors_.data() + begin);
+    return settle_singles(values, count, static_cast<float*>(place(begin)), errors_.data() + begin);
+  }
+  std::vector<Bounded> both(static_cast<std::size_t>(count));
+  for (std::int64_t i = 0; i < count; ++i)
+    both[static_cast<std::size_t>(i)] = {values[i], errors[i]};
+  put(begin, count, both.data());
 }
 
 template <class S>

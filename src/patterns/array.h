@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "graph/value.h"
@@ -40,9 +41,14 @@ class Settler {
  public:
   Settler(ElementType type, Shape shape);
   void put(std::int64_t begin, std::int64_t count, const S* values);  // disjoint parts, any thread
+  // The same with values and errors apart.
+  void put(std::int64_t begin, std::int64_t count, const double* values, const double* errors)
+    requires std::is_same_v<S, Bounded>;
   Value finish();
 
  private:
+  void* place(std::int64_t at);
+
   ElementType type_;
   Tensor tensor_;
   Buffer<double> errors_;
@@ -51,6 +57,9 @@ class Settler {
 
 template <class S>
 Value settle(ElementType type, const Array<S>& array);
+
+// Rounds numbers to float32; their errors grow by what that moves.
+void settle_singles(const double* given, std::int64_t count, float* values, double* errors);
 
 // The rounding that the type's operations have (exact for integers).
 const Rounding& rounding_of(ElementType type);

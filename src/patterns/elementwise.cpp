@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/isa.h"
 #include "base/parallel.h"
 #include "patterns/elementwise_exact.h"
 #include "patterns/elementwise_long.h"
-#include "patterns/gemm.h"
 
 namespace assay::elementwise_detail {
 namespace {
@@ -198,9 +198,9 @@ bool all_natural(const Call& call) {
 
 }  // namespace
 
-bool wide_loops() { return gemm_isa() != "sse"; }
+bool wide_loops() { return isa() != Isa::sse; }
 
-bool widest_loops() { return gemm_isa() == "avx512"; }
+bool widest_loops() { return isa() == Isa::avx512; }
 
 bool run_exact(Call& call, const Kernel<double>& kernel, Margins margins) {
   if (!all_single(call) || !all_exact(call)) return false;
@@ -218,11 +218,7 @@ bool run_exact(Call& call, const Kernel<double>& kernel, Margins margins) {
                                     std::int64_t count) {
       kernel(in, inputs, out, count);
       margins({in[0], inputs > 1 ? in[1] : nullptr, out, count}, errors.data() + place);
-      for (std::int64_t i = 0; i < count; ++i) {
-        values[place + i] = static_cast<float>(out[i]);
-        const double moved = std::abs(static_cast<double>(values[place + i]) - out[i]);
-        errors[static_cast<std::size_t>(place + i)] += moved > 0 ? moved : 0;
-      }
+      settle_singles(out, count, values + place, errors.data() + place);
     };
     by_blocks(
         readers, both, begin, end,

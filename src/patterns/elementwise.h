@@ -36,8 +36,8 @@ struct Kernels {
 
 void run(Call& call, const Kernels& kernels);
 
-// Whether loops use the instructions of AVX2, as matrix products do (gemm_isa). Bodies are compiled
-// for both, without fused operations, and give the same bits.
+// Whether loops use the instructions of AVX2. Bodies are compiled for both, without fused
+// operations, and give the same bits.
 bool wide_loops();
 
 inline double as_scalar(double x) { return x; }

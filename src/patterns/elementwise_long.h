@@ -6,7 +6,7 @@
 namespace assay {
 namespace elementwise_detail {
 
-// Whether matrix products use AVX-512 (gemm_isa).
+// Whether loops may use AVX-512.
 bool widest_loops();
 
 // The same bits as the other loops: nothing is fused.

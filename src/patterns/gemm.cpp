@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <memory>
 #include <new>
 #include <vector>
 
 #include "base/check.h"
+#include "base/isa.h"
 #include "base/parallel.h"
 
 namespace assay {
@@ -53,33 +53,16 @@ Panels& panels() {
   return own;
 }
 
-bool has_avx2() {
-  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-         __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
-}
-
-bool has_avx512() {
-  return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
-         __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-         __builtin_cpu_supports("avx512cd");
-}
-
-const GemmKernels* find_kernels(std::string_view name) {
-  if (name == "avx512" && has_avx512()) return &gemm_kernels_avx512();
-  if (name == "avx2" && has_avx2()) return &gemm_kernels_avx2();
-  return name == "sse" ? &gemm_kernels_sse() : nullptr;
-}
-
-const GemmKernels* initial_kernels() {
-  const char* wanted = std::getenv("ASSAY_ISA");
-  if (const GemmKernels* found = wanted ? find_kernels(wanted) : nullptr) return found;
-  if (has_avx512()) return &gemm_kernels_avx512();
-  return has_avx2() ? &gemm_kernels_avx2() : &gemm_kernels_sse();
-}
-
-const GemmKernels*& current_kernels() {
-  static const GemmKernels* kernels = initial_kernels();
-  return kernels;
+const GemmKernels& current_kernels() {
+  switch (isa()) {
+    case Isa::avx512:
+      return gemm_kernels_avx512();
+    case Isa::avx2:
+      return gemm_kernels_avx2();
+    case Isa::sse:
+      break;
+  }
+  return gemm_kernels_sse();
 }
 
 std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
@@ -252,7 +235,7 @@ bool fill_if_no_terms(std::int64_t m, std::int64_t n, std::int64_t k, double* c,
 void gemm(std::int64_t m, std::int64_t n, std::int64_t k, const MatrixView& a, const MatrixView& b,
           double* c, std::int64_t ldc) {
   if (fill_if_no_terms(m, n, k, c, ldc)) return;
-  const GemmKernels& kernels = *current_kernels();
+  const GemmKernels& kernels = current_kernels();
   const GemmOperand rows = rows_of(a);
   const GemmOperand columns = columns_of(b);
   if (work_of(m, n, k) <= kTinyWork) {
@@ -278,11 +261,11 @@ void gemm(std::int64_t m, std::int64_t n, std::int64_t k, const MatrixView& a, c
 }
 
 PackedRows::PackedRows(std::int64_t m, std::int64_t k, const MatrixView& a)
-    : m_(m), k_(k), padded_(round_up(m, current_kernels()->rows)) {
+    : m_(m), k_(k), padded_(round_up(m, current_kernels().rows)) {
   panels_ = Tensor::uninitialized(ElementType::f64, {padded_ * k});
   double* const to = panels_.mutate<double>().data();
   // Whole rows of A at a time, as they lie in memory.
-  const GemmKernels& kernels = *current_kernels();
+  const GemmKernels& kernels = current_kernels();
   const std::int64_t grain = kPackingGrain / std::max<std::int64_t>(1, k * kernels.rows) + 1;
   parallel_for(padded_ / kernels.rows, grain, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t sliver = begin; sliver < end; ++sliver) {
@@ -310,7 +293,7 @@ const double* PackedRows::panel(std::int64_t i, std::int64_t k0) const {
 
 void gemm(const PackedRows& a, std::int64_t n, const MatrixView& b, double* c, std::int64_t ldc) {
   if (fill_if_no_terms(a.rows(), n, a.terms(), c, ldc)) return;
-  const GemmKernels& kernels = *current_kernels();
+  const GemmKernels& kernels = current_kernels();
   const GemmOperand columns = columns_of(b);
   const auto pack = [&](std::int64_t k0, std::int64_t k1, std::int64_t j0, std::int64_t j1,
                         double* panel) {
@@ -323,7 +306,7 @@ void gemm(const PackedRows& a, std::int64_t n, const MatrixView& b, double* c, s
 void gemm_packed(const PackedRows& a, std::int64_t n, const PackColumns& pack_b, double* c,
                  std::int64_t ldc) {
   if (fill_if_no_terms(a.rows(), n, a.terms(), c, ldc)) return;
-  const GemmKernels& kernels = *current_kernels();
+  const GemmKernels& kernels = current_kernels();
   const auto pack = [&](std::int64_t k0, std::int64_t k1, std::int64_t, std::int64_t,
                         double* panel) {
     pack_b(k0, k1, kernels.columns, panel);
@@ -338,15 +321,7 @@ void gemm_spread(const PackedRows& a, std::int64_t n, const SpreadRows& b, doubl
   const auto given = [&](std::int64_t k0, std::int64_t k1, std::int64_t, std::int64_t, double*) {
     return b(k0, k1);
   };
-  multiply_strip(*current_kernels(), a, n, given, c, ldc);
-}
-
-std::string_view gemm_isa() { return current_kernels()->name; }
-
-bool set_gemm_isa(std::string_view name) {
-  const GemmKernels* found = find_kernels(name);
-  if (found != nullptr) current_kernels() = found;
-  return found != nullptr;
+  multiply_strip(current_kernels(), a, n, given, c, ldc);
 }
 
 }  // namespace assay

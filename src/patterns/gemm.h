@@ -10,7 +10,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <string_view>
 
 #include "patterns/gemm_kernel.h"
 #include "tensor/tensor.h"
@@ -70,13 +69,5 @@ void gemm_packed(const PackedRows& a, std::int64_t n, const PackColumns& pack_b,
 using SpreadRows = std::function<SpreadColumns(std::int64_t k0, std::int64_t k1)>;
 void gemm_spread(const PackedRows& a, std::int64_t n, const SpreadRows& b, double* c,
                  std::int64_t ldc);
-
-// The instruction set in use: "sse", "avx2" or "avx512". The best one of the machine, unless the
-// environment variable ASSAY_ISA names a lower one.
-std::string_view gemm_isa();
-
-// Uses another one from now on; false, and no change, if this machine lacks it or the name is none.
-// For tests and benchmarks: not while a product is being computed.
-bool set_gemm_isa(std::string_view name);
 
 }  // namespace assay

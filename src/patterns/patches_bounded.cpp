@@ -2,14 +2,17 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <span>
 
+#include "base/isa.h"
 #include "patterns/array.h"
 #include "tensor/finite.h"
 
 namespace assay {
 namespace {
 
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kUp = 1 + 0x1p-48;  // covers the rounding of the error terms themselves
 
 // Memory that nobody has to clear, and that others have used before: a tensor's.
@@ -59,7 +62,7 @@ class ExactConvolution {
  public:
   ExactConvolution(const Patches& p, const Rounding& format, ElementType type, const Shape& shape,
                    const std::vector<double>& bias)
-      : p_(p), format_(format), bias_(bias), settler_(type, shape) {
+      : p_(p), format_(format), bias_(bias), largest_(format.largest), settler_(type, shape) {
     const auto terms = static_cast<std::size_t>(p.terms()) + (bias.empty() ? 0 : 1);
     const double count = static_cast<double>(terms);
     gamma_ = format.accumulation(terms) + 0x1p-52 * count;
@@ -98,19 +101,27 @@ class ExactConvolution {
 
   void put(std::int64_t map, std::int64_t at, std::int64_t count, const double* sums,
            const double* magnitudes) {
-    thread_local std::vector<Bounded> results;
-    results.resize(static_cast<std::size_t>(count));
-    const RoundingScope scope(format_);
+    thread_local std::vector<double> values, errors;
+    values.resize(static_cast<std::size_t>(count));
+    errors.resize(static_cast<std::size_t>(count));
     const double bias = bias_.empty() ? 0 : bias_[static_cast<std::size_t>(map)];
-    for (std::int64_t i = 0; i < count; ++i) {
-      const double value = sums[i] + bias, size = magnitudes[i] + std::abs(bias);
-      const double error = size == 0 ? 0 : (gamma_ * size + tiny_) * kUp;
-      const bool held = std::abs(value) + error <= format_.largest;
-      results[static_cast<std::size_t>(i)] = format_.flushes_subnormals ? settle(value, error)
-                                             : held                     ? Bounded{value, error}
-                                                                        : Bounded::anything(value);
-    }
-    settler_.put(at, count, results.data());
+    with_widest_vectors([=, gamma = gamma_, tiny = tiny_, largest = largest_, to = values.data(),
+                         error_to = errors.data()] {
+      for (std::int64_t i = 0; i < count; ++i) {
+        const double value = sums[i] + bias, size = magnitudes[i] + std::abs(bias);
+        const double error = size == 0 ? 0 : (gamma * size + tiny) * kUp;
+        const bool held = std::abs(value) + error <= largest;
+        to[i] = value;
+        error_to[i] = held ? error : kInfinity;
+      }
+    });
+    if (format_.flushes_subnormals) flush(values, errors);
+    settler_.put(at, count, values.data(), errors.data());
+  }
+
+  void flush(std::span<const double> values, std::span<double> errors) const {
+    const RoundingScope scope(format_);
+    for (std::size_t i = 0; i < values.size(); ++i) errors[i] = settle(values[i], errors[i]).error;
   }
 
   std::int64_t place(std::int64_t batch, std::int64_t map, std::int64_t begin) const {
@@ -121,6 +132,7 @@ class ExactConvolution {
   const Rounding& format_;
   const std::vector<double>& bias_;
   double gamma_, tiny_;  // what an error is, of the magnitudes' sum and beside it
+  const double largest_;
   Settler<Bounded> settler_;
 };
 

@@ -51,7 +51,7 @@ struct RowKernels {
   double (*sum_doubles)(const double* x, std::int64_t count);
 };
 
-// Those of the instruction set that matrix products use (gemm_isa). To be asked once a loop.
+// Those of the instruction set in use. To be asked once a loop.
 const RowKernels& row_kernels();
 
 const RowKernels& row_kernels_sse();

@@ -3,13 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/isa.h"
 #include "scalar/outward.h"
 #include "scalar/vocabulary.h"
 
 namespace assay {
 namespace {
-
-constexpr std::int64_t kRun = 16;  // an inner loop of constant length is what gcc makes vectors of
 
 // What Rounding::error gives for a magnitude m is at most relative * m + absolute.
 struct Scale {
@@ -28,20 +27,24 @@ struct Scale {
   }
 };
 
-// The error of each element by `margin`, in runs; of a run with an element that is not `plain` by
-// `whole`, which gives a Bounded.
+// The error of each element by `margin`; of one that is not `plain` by `whole`, which gives a
+// Bounded.
 template <class Plain, class Margin, class Whole>
-void by_runs(std::int64_t count, double* __restrict errors, const Plain& plain,
-             const Margin& margin, const Whole& whole) {
-  std::int64_t i = 0;
+void find_errors(std::int64_t count, double* errors, const Plain& plain, const Margin& margin,
+                 const Whole& whole) {
+  constexpr double kOpen = -1;
   const bool flushes = rounding().flushes_subnormals;
-  for (; i + kRun <= count && !flushes; i += kRun) {
-    int good = 1;
-    for (std::int64_t j = 0; j < kRun; ++j) good &= static_cast<int>(plain(i + j));
-    for (std::int64_t j = 0; j < kRun; ++j) errors[i + j] = margin(i + j);
-    for (std::int64_t j = 0; j < kRun && good == 0; ++j) errors[i + j] = whole(i + j).error;
-  }
-  for (; i < count; ++i) errors[i] = whole(i).error;
+  const bool all_found = !flushes && with_widest_vectors([=] {
+    int found = 1;
+    for (std::int64_t i = 0; i < count; ++i) {
+      const bool good = plain(i);
+      found &= static_cast<int>(good);
+      errors[i] = good ? margin(i) : kOpen;
+    }
+    return found != 0;
+  });
+  for (std::int64_t i = 0; i < count && !all_found; ++i)
+    if (flushes || errors[i] == kOpen) errors[i] = whole(i).error;
 }
 
 // Without a branch, which a loop over vectors has no place for.
@@ -61,10 +64,10 @@ void arithmetic_margins(Operation function, const Operands& of, double* errors, 
     return;
   }
   const Scale scale(format, function);
-  by_runs(
+  find_errors(
       of.count, errors,
-      [&](std::int64_t i) { return both_hold(is_finite(of.a[i]), is_finite(of.b[i])); },
-      [&](std::int64_t i) {
+      [=](std::int64_t i) { return both_hold(is_finite(of.a[i]), is_finite(of.b[i])); },
+      [=](std::int64_t i) {
         const double value = of.values[i];
         const double nearest = static_cast<double>(static_cast<float>(value));
         const double error = scale.settled(std::fabs(value), 0);
@@ -78,7 +81,7 @@ void arithmetic_margins(Operation function, const Operands& of, double* errors, 
 void sum_margins(const Operands& of, double* errors) {
   arithmetic_margins(
       Operation::add, of, errors,
-      [&](std::int64_t i) { return sum_residual(of.a[i], of.b[i], of.values[i]) == 0; },
+      [=](std::int64_t i) { return sum_residual(of.a[i], of.b[i], of.values[i]) == 0; },
       [&](std::int64_t i) {
         return Bounded{of.a[i], 0} + Bounded{of.b[i], 0};
       });
@@ -87,7 +90,7 @@ void sum_margins(const Operands& of, double* errors) {
 void difference_margins(const Operands& of, double* errors) {
   arithmetic_margins(
       Operation::add, of, errors,
-      [&](std::int64_t i) { return sum_residual(of.a[i], -of.b[i], of.values[i]) == 0; },
+      [=](std::int64_t i) { return sum_residual(of.a[i], -of.b[i], of.values[i]) == 0; },
       [&](std::int64_t i) {
         return Bounded{of.a[i], 0} - Bounded{of.b[i], 0};
       });
@@ -104,10 +107,10 @@ void product_margins(const Operands& of, double* errors) {
 // The image of x is what enclosure::below and above make of the value, inside of [0, 1].
 void sigmoid_margins(const Operands& of, double* errors) {
   const Scale scale(rounding(), Operation::sigmoid);
-  by_runs(
+  find_errors(
       of.count, errors,
-      [&](std::int64_t i) { return both_hold(std::fabs(of.a[i]) < 700, of.a[i] != 0); },
-      [&](std::int64_t i) {
+      [=](std::int64_t i) { return both_hold(std::fabs(of.a[i]) < 700, of.a[i] != 0); },
+      [=](std::int64_t i) {
         const double value = of.values[i];
         const double off = std::max(value * 0x1p-49, 4 * kSmallestDouble);
         const double low = std::max(value - off, 0.0), high = std::min(value + off, 1.0);

@@ -8,11 +8,11 @@
 
 #include <gtest/gtest.h>
 
+#include "base/isa.h"
 #include "base/parallel.h"
 #include "catalogue/corpus.h"
 #include "ops/catalogue.h"
 #include "patterns/array.h"
-#include "patterns/gemm.h"
 #include "semantics/evaluator.h"
 
 namespace assay {
@@ -230,13 +230,13 @@ TEST(Readings, ThreadsDoNotChangeABit) {
 }
 
 TEST(Readings, InstructionSetsDoNotChangeElementwiseBits) {
-  const std::string best(gemm_isa());
+  const Isa best = isa();
   for (const Specimen& s : corpus()) {
     const Lookup found = find_operator(s.node.domain, s.node.op, s.opset);
     if (found.entry->meaning.pattern != Pattern::elementwise) continue;
-    set_gemm_isa("sse");
+    set_isa("sse");
     const auto plain = evaluate(s, s.inputs, Reading::value);
-    set_gemm_isa(best);
+    set_isa(name_of(best));
     const auto wide = evaluate(s, s.inputs, Reading::value);
     if (!plain || !wide) {
       ADD_FAILURE() << s.id << ": " << (plain ? wide : plain).error().message;

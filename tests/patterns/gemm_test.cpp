@@ -16,6 +16,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/isa.h"
 #include "base/parallel.h"
 
 namespace assay {
@@ -100,7 +101,7 @@ std::vector<double> product(Size m, Size n, Size k, const MatrixView& a, const M
 // What gemm.h promises: runs of 256 terms, each term rounded once, or twice without fused
 // multiply-add.
 double promised_element(Matrix& a, Matrix& b, Size i, Size j, Size k) {
-  const bool fused = gemm_isa() != "sse";
+  const bool fused = isa() != Isa::sse;
   double total = 0;
   for (Size k0 = 0; k0 < k; k0 += 256) {
     double run = 0;
@@ -146,17 +147,17 @@ class SmallIntegers {
 class GemmTest : public testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
-    before_ = gemm_isa();
+    before_ = isa();
     set_thread_count(1);
-    if (!set_gemm_isa(GetParam())) GTEST_SKIP() << "no " << GetParam();
+    if (!set_isa(GetParam())) GTEST_SKIP() << "no " << GetParam();
   }
   void TearDown() override {
-    set_gemm_isa(before_);
+    set_isa(name_of(before_));
     set_thread_count(0);
   }
 
  private:
-  std::string before_;
+  Isa before_ = isa();
 };
 INSTANTIATE_TEST_SUITE_P(Isa, GemmTest, testing::Values("sse", "avx2", "avx512"),
                          [](const auto& info) { return std::string(info.param); });
@@ -388,29 +389,6 @@ TEST_P(GemmTest, PassesOnWhatTheCallbackThrows) {
     throw std::runtime_error("no such patch");
   };
   EXPECT_THROW(gemm_packed(packed, 90, fail, c.data(), 90), std::runtime_error);
-}
-
-TEST(GemmIsaTest, RefusesUnknownNames) {
-  const std::string before(gemm_isa());
-  EXPECT_FALSE(set_gemm_isa("mmx"));
-  EXPECT_EQ(gemm_isa(), before);
-  EXPECT_TRUE(set_gemm_isa(before));
-}
-
-bool starts_with_the_best() {
-  const std::string start(gemm_isa());
-  const bool better =
-      start == "avx2" ? set_gemm_isa("avx512") : start == "sse" && set_gemm_isa("avx2");
-  return !better;
-}
-
-TEST(GemmIsaDeathTest, IsLoweredByTheEnvironment) {
-  GTEST_FLAG_SET(death_test_style, "threadsafe");  // a new process, which reads the variable anew
-  setenv("ASSAY_ISA", "sse", 1);
-  EXPECT_EXIT(std::exit(gemm_isa() == "sse" ? 0 : 1), testing::ExitedWithCode(0), "");
-  setenv("ASSAY_ISA", "something else", 1);
-  EXPECT_EXIT(std::exit(starts_with_the_best() ? 0 : 1), testing::ExitedWithCode(0), "");
-  unsetenv("ASSAY_ISA");
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include "patterns/gemm.h"
+#include "base/isa.h"
 
 namespace assay {
 namespace {
@@ -17,10 +17,10 @@ const double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 std::vector<const RowKernels*> available() {
   std::vector<const RowKernels*> all;
-  const std::string best(gemm_isa());
+  const Isa best = isa();
   for (const char* name : {"sse", "avx2", "avx512"})
-    if (set_gemm_isa(name)) all.push_back(&row_kernels());
-  set_gemm_isa(best);
+    if (set_isa(name)) all.push_back(&row_kernels());
+  set_isa(name_of(best));
   return all;
 }
 
