@@ -179,8 +179,8 @@ void multiply_strip(const GemmKernels& kernels, const PackedRows& a, std::int64_
   Cut pieces;
   pieces.strips = 1;
   pieces = cut_rows(pieces, a.rows(), threads_for(a.rows(), n, a.terms()));
-  const auto packed = [&](std::int64_t i, std::int64_t, std::int64_t k0, std::int64_t) {
-    return a.panel(i, k0);
+  const auto packed = [&](std::int64_t i, std::int64_t rows, std::int64_t k0, std::int64_t) {
+    return a.panel(i, rows, k0, panels().a.get());
   };
   multiply_blocked(kernels, a.rows(), n, a.terms(), pieces, packed, pack_b, c, ldc);
 }
@@ -261,7 +261,7 @@ void gemm(std::int64_t m, std::int64_t n, std::int64_t k, const MatrixView& a, c
 }
 
 PackedRows::PackedRows(std::int64_t m, std::int64_t k, const MatrixView& a)
-    : m_(m), k_(k), padded_(round_up(m, current_kernels().rows)) {
+    : m_(m), k_(k), padded_(round_up(m, current_kernels().rows)), width_(current_kernels().rows) {
   panels_ = Tensor::uninitialized(ElementType::f64, {padded_ * k});
   double* const to = panels_.mutate<double>().data();
   // Whole rows of A at a time, as they lie in memory.
@@ -280,15 +280,20 @@ PackedRows::PackedRows(std::int64_t m, std::int64_t k, const MatrixView& a)
 
 PackedRows PackedRows::magnitudes() const {
   PackedRows result = *this;
-  result.panels_ = Tensor::uninitialized(ElementType::f64, panels_.shape());
-  const auto from = panels_.data<double>();
-  std::transform(from.begin(), from.end(), result.panels_.mutate<double>().begin(),
-                 [](double one) { return std::abs(one); });
+  result.magnitudes_ = true;
   return result;
 }
 
-const double* PackedRows::panel(std::int64_t i, std::int64_t k0) const {
-  return panels_.data<double>().data() + k0 * padded_ + i * std::min(k_ - k0, kGemmDepth);
+const double* PackedRows::panel(std::int64_t i, std::int64_t rows, std::int64_t k0,
+                                double* room) const {
+  const std::int64_t depth = std::min(k_ - k0, kGemmDepth);
+  const double* const from = panels_.data<double>().data() + k0 * padded_ + i * depth;
+  if (!magnitudes_) return from;
+  const std::int64_t count = round_up(rows, width_) * depth;
+  with_widest_vectors([=] {
+    for (std::int64_t k = 0; k < count; ++k) room[k] = std::abs(from[k]);
+  });
+  return room;
 }
 
 void gemm(const PackedRows& a, std::int64_t n, const MatrixView& b, double* c, std::int64_t ldc) {

@@ -35,15 +35,18 @@ class PackedRows {
  public:
   PackedRows(std::int64_t m, std::int64_t k, const MatrixView& a);
 
+  // Of the same panels; products read their magnitudes.
   PackedRows magnitudes() const;
   std::int64_t rows() const { return m_; }
   std::int64_t terms() const { return k_; }
-  // The panel of all rows from i on, a multiple of a sliver's width, for the block of terms at k0.
-  const double* panel(std::int64_t i, std::int64_t k0) const;
+  // The panel of `rows` rows from i on, both multiples of a sliver's width unless they are the last
+  // ones, for the block of terms at k0; maybe in `room`.
+  const double* panel(std::int64_t i, std::int64_t rows, std::int64_t k0, double* room) const;
 
  private:
-  std::int64_t m_, k_, padded_;
+  std::int64_t m_, k_, padded_, width_;
   Tensor panels_;
+  bool magnitudes_ = false;
 };
 
 // The columns that one of these products may have at most.
