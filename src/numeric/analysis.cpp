@@ -162,16 +162,14 @@ void Analysis::run(const std::vector<bool>* only) {
   }
   forms_ = Forms();
   Scope scope{*plan_, "", nullptr, known_};
-  scope.slots.resize(plan_->names.size());
-  for (const auto& [slot, tensor] : plan_->constants)
-    scope.slots[static_cast<std::size_t>(slot)] = constant_abstract(tensor);
-  const auto give = [&](int place) {
-    if (place < 0) return;
-    const auto slot = static_cast<std::size_t>(place);
-    const auto given = inputs.find(plan_->names[slot]);
+  scope.enter();
+  const auto give = [&](int slot) {
+    if (slot < 0) return;
+    const auto given = inputs.find(plan_->names[static_cast<std::size_t>(slot)]);
     if (given == inputs.end()) return;
-    scope.slots[slot] = spread(given->second, options_.setting.tensors);
-    give_forms(scope.slots[slot]);
+    Abstract value = spread(given->second, options_.setting.tensors);
+    give_forms(value);
+    scope.put(slot, std::move(value));
   };
   for (const auto& [slot, tensor] : plan_->constants) give(slot);
   for (const int slot : plan_->inputs) give(slot);
@@ -199,7 +197,6 @@ std::vector<bool> Analysis::needed_for(const Wanted& wanted) const {
 void Analysis::run_in(const Plan& plan, Scope& scope, const std::vector<bool>* only) {
   for (std::size_t i = 0; i < plan.nodes.size(); ++i)
     if (!only || (*only)[i]) run_node(plan.nodes[i], scope);
-  for (const SlotRef& output : plan.outputs) scope.outputs.push_back(scope.at(output));
 }
 
 // As the whole model's inference says; where that leaves the rank open (in loops it does), as the
@@ -263,8 +260,7 @@ void Analysis::run_node(const PlannedNode& node, Scope& scope) {
     emit(seen);
   }
   for (std::size_t i = 0; i < node.outputs.size(); ++i)
-    if (node.outputs[i] >= 0)
-      scope.slots[static_cast<std::size_t>(node.outputs[i])] = std::move(outputs[i]);
+    scope.put(node.outputs[i], std::move(outputs[i]));
 }
 
 void Analysis::emit(const Analyzed& seen) {
@@ -374,14 +370,11 @@ std::vector<Abstract> Analysis::transfer(Situation& s, Scope& scope, Analyzed& s
   if (node.function) {
     Scope inner{*node.function, scope.path + node.path_into_function(), nullptr, scope.known};
     inner.reachable = scope.reachable;
-    inner.slots.resize(node.function->names.size());
-    for (const auto& [slot, tensor] : node.function->constants)
-      inner.slots[static_cast<std::size_t>(slot)] = constant_abstract(tensor);
+    inner.enter();
     for (std::size_t i = 0; i < node.function->inputs.size() && i < s.inputs.size(); ++i)
-      if (node.function->inputs[i] >= 0)
-        inner.slots[static_cast<std::size_t>(node.function->inputs[i])] = s.inputs[i];
+      inner.put(node.function->inputs[i], s.inputs[i]);
     run_in(*node.function, inner);
-    return inner.outputs;
+    return inner.outputs();
   }
   if (!node.found.entry) return unknown(s, seen, "the operator is not in the catalogue");
   if (node.outputs.size() == 1)
@@ -451,11 +444,9 @@ std::vector<Abstract> Analysis::composed(Situation& s, Analyzed& seen) {
     types.inputs[model.graph.inputs[i].name] = s.inputs[i].type;
   const std::unique_ptr<Plan> plan = make_plan(model.graph, {&model.opsets});
   Scope inner{*plan, "", nullptr, known_values(model, types)};
-  inner.slots.resize(plan->names.size());
-  for (const auto& [slot, tensor] : plan->constants)
-    inner.slots[static_cast<std::size_t>(slot)] = constant_abstract(tensor);
+  inner.enter();
   for (std::size_t i = 0; i < plan->inputs.size() && i < s.inputs.size(); ++i)
-    if (plan->inputs[i] >= 0) inner.slots[static_cast<std::size_t>(plan->inputs[i])] = s.inputs[i];
+    inner.put(plan->inputs[i], s.inputs[i]);
   Collected collected{s, {}};
   Collected* const before = std::exchange(collecting_, &collected);
   run_in(*plan, inner);
@@ -468,12 +459,13 @@ std::vector<Abstract> Analysis::composed(Situation& s, Analyzed& seen) {
   const bool open = std::any_of(s.inputs.begin(), s.inputs.end(), [](const Abstract& input) {
     return input.ranked() && is_open(*input.type.dims);
   });
-  for (std::size_t i = 0; open && i < inner.outputs.size() && i < s.output_types.size(); ++i) {
-    Abstract& output = inner.outputs[i];
+  std::vector<Abstract> outputs = inner.outputs();
+  for (std::size_t i = 0; open && i < outputs.size() && i < s.output_types.size(); ++i) {
+    Abstract& output = outputs[i];
     if (output.is_tensor() && !same_extents(output.type, s.output_types[i]))
       output = uniform(s.output_types[i], hull_of(output));
   }
-  return inner.outputs;
+  return outputs;
 }
 
 }  // namespace assay

@@ -66,17 +66,14 @@ std::vector<Abstract> Analysis::body(const PlannedNode& node, const PlannedSubgr
   const Plan& plan = *graph.plan;
   Scope inner{plan, scope.path + node.path_into(graph), &scope, scope.known};
   inner.reachable = scope.reachable && reachable;
-  inner.slots.resize(plan.names.size());
-  for (const auto& [slot, tensor] : plan.constants)
-    inner.slots[static_cast<std::size_t>(slot)] = constant_abstract(tensor);
+  inner.enter();
   for (std::size_t i = 0; i < plan.inputs.size() && i < inputs.size(); ++i) {
-    if (plan.inputs[i] < 0) continue;
-    Abstract& slot = inner.slots[static_cast<std::size_t>(plan.inputs[i])];
-    slot = inputs[i];
-    give_forms(slot);
+    Abstract input = inputs[i];
+    give_forms(input);
+    inner.put(plan.inputs[i], std::move(input));
   }
   run_in(plan, inner);
-  return inner.outputs;
+  return inner.outputs();
 }
 
 std::vector<Abstract> Analysis::control(Situation& s, Scope& scope, Analyzed& seen) {

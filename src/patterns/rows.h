@@ -71,10 +71,9 @@ struct MapRows {
 
   template <class S>
   void operator()(Frame<S>& frame) const {
-    const Array<S> x = frame.input(0);
+    Array<S> x = frame.input(0);  // each row is replaced by what it is mapped to
     const RowLayout layout = row_layout(x.shape, axes(frame.call()));
     const std::size_t length = layout.offsets.size();
-    Array<S> y(x.shape);
     const Rounding& rules = rounding();
     const bool wide = elementwise_detail::wide_loops();
     for_rows(static_cast<std::int64_t>(layout.starts.size()), static_cast<std::int64_t>(length),
@@ -85,10 +84,10 @@ struct MapRows {
                  const auto row = static_cast<std::size_t>(r);
                  map(row_of(x, layout, row, buffer), std::span<S>(result), wide);
                  for (std::size_t i = 0; i < length; ++i)
-                   y[layout.starts[row] + layout.offsets[i]] = result[i];
+                   x[layout.starts[row] + layout.offsets[i]] = result[i];
                }
              });
-    frame.output(0, y);
+    frame.output(0, x);
   }
 
  private:

@@ -23,25 +23,30 @@ struct TypeScope {
   std::string path;
   const TypeScope* outer = nullptr;
   std::vector<Known> slots{};
-  std::vector<const ValueType*> declared{};  // by slot; null: nothing is said
-  bool grows = false;                        // its values are told at the end
+  std::vector<const ValueType*> declared{};    // by slot; null: nothing is said
+  Chunked<NamedValueType>* growing = nullptr;  // instead of slots: values that are told at the end
+
+  Known& slot(std::size_t place) { return growing ? (*growing)[place].known : slots[place]; }
+  const Known& slot(std::size_t place) const {
+    return growing ? (*growing)[place].known : slots[place];
+  }
 
   const Known& at(const SlotRef& ref) const {
     static const Known kAbsent;
     if (ref.slot < 0) return kAbsent;
     const TypeScope* scope = this;
     for (int i = 0; i < ref.depth; ++i) scope = scope->outer;
-    return scope->slots[static_cast<std::size_t>(ref.slot)];
+    return scope->slot(static_cast<std::size_t>(ref.slot));
   }
 };
 
 // What walking over one graph brings to light.
 struct Log {
-  std::vector<NamedValueType> values;
+  Chunked<NamedValueType> values;
   std::vector<NodeRemarks> remarks;
 
   void append(Log&& other) {
-    std::move(other.values.begin(), other.values.end(), std::back_inserter(values));
+    for (NamedValueType& value : other.values) values.push_back(std::move(value));
     std::move(other.remarks.begin(), other.remarks.end(), std::back_inserter(remarks));
   }
 };
@@ -154,10 +159,10 @@ void TypeWalk::define(TypeScope& scope, int slot, Known known, NodeRemarks& rema
     if (contradiction) remarks.violations.push_back(*std::move(contradiction));
   }
   known.present = true;
-  if (options_.keep_values && silent_ == 0 && !scope.grows) {
+  if (options_.keep_values && silent_ == 0 && !scope.growing) {
     log.values.push_back({scope.path + name, known});
   }
-  scope.slots[place] = std::move(known);
+  scope.slot(place) = std::move(known);
 }
 
 void TypeWalk::judge(const PlannedNode& node, TypeScope& scope, Log& log) {
@@ -384,7 +389,7 @@ ModelTypes infer_types(const Model& model, const TypeOptions& options) {
 struct GrowingTypes::Parts {
   explicit Parts(const std::map<std::string, std::int64_t>& all)
       : opsets(all), plan({&opsets, nullptr, true}), walk(options), scope{plan.plan(), ""} {
-    scope.grows = true;
+    scope.growing = &values;
   }
 
   std::map<std::string, std::int64_t> opsets;
@@ -392,6 +397,7 @@ struct GrowingTypes::Parts {
   GrowingPlan plan;
   TypeWalk walk;
   TypeScope scope;
+  Chunked<NamedValueType> values;  // by slot; names are filled in at the end
   Log log;
   std::size_t inputs = 0, initializers = 0, nodes = 0;  // that were looked at
   bool failed = false;
@@ -399,24 +405,27 @@ struct GrowingTypes::Parts {
   // A slot for what may have a type in the file.
   void define(const std::string& name, Known known, const ValueType* declared) {
     const int slot = plan.define(name);
-    scope.slots.resize(plan.plan().names.size());
-    scope.declared.resize(scope.slots.size());
+    follow_plan();
     scope.declared[static_cast<std::size_t>(slot)] = declared;
     walk.define_outer(scope, slot, std::move(known), log);
     scope.declared[static_cast<std::size_t>(slot)] = nullptr;  // the graph moves when it grows
   }
 
   void add(const Node& node) {
-    const std::size_t before = scope.slots.size();
+    const std::size_t before = values.size();
     const PlannedNode planned = plan.add(node);
-    scope.slots.resize(plan.plan().names.size());
-    scope.declared.resize(scope.slots.size());
+    follow_plan();
     for (const SlotRef& input : planned.inputs) {
       if (input.slot >= static_cast<int>(before)) {
-        scope.slots[static_cast<std::size_t>(input.slot)].present = true;
+        values[static_cast<std::size_t>(input.slot)].known.present = true;
       }
     }
     walk.judge(planned, scope, log);
+  }
+
+  void follow_plan() {
+    values.grow(plan.plan().names.size());
+    scope.declared.resize(values.size());
   }
 };
 
@@ -434,7 +443,7 @@ void GrowingTypes::follow(const Graph& graph) {
     const NamedType& input = graph.inputs[parts.inputs];
     const int slot = parts.plan.slot(input.name);
     Known known{true, {}, {}, {}};
-    if (slot >= 0) known = parts.scope.slots[static_cast<std::size_t>(slot)];
+    if (slot >= 0) known = parts.values[static_cast<std::size_t>(slot)].known;
     parts.define(input.name, std::move(known), &input.type);
   }
   try {
@@ -449,7 +458,7 @@ void GrowingTypes::follow(const Graph& graph) {
 
 const Known* GrowingTypes::find(const std::string& name) const {
   const int slot = parts_->plan.slot(name);
-  return slot < 0 ? nullptr : &parts_->scope.slots[static_cast<std::size_t>(slot)];
+  return slot < 0 ? nullptr : &parts_->values[static_cast<std::size_t>(slot)].known;
 }
 
 ModelTypes GrowingTypes::take(const Graph& graph) {
@@ -461,11 +470,10 @@ ModelTypes GrowingTypes::take(const Graph& graph) {
     result.outputs.push_back(known ? *known : Known{});
   }
   const std::vector<std::string>& names = parts.plan.plan().names;
-  result.values.reserve(parts.scope.slots.size() + parts.log.values.size());
-  for (std::size_t slot = 0; slot < parts.scope.slots.size(); ++slot) {
-    result.values.push_back({names[slot], std::move(parts.scope.slots[slot])});
-  }
-  std::move(parts.log.values.begin(), parts.log.values.end(), std::back_inserter(result.values));
+  for (std::size_t slot = 0; slot < parts.values.size(); ++slot)
+    parts.values[slot].name = names[slot];
+  result.values = std::move(parts.values);
+  for (NamedValueType& value : parts.log.values) result.values.push_back(std::move(value));
   result.remarks = std::move(parts.log.remarks);
   return result;
 }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/chunked.h"
 #include "graph/graph.h"
 #include "ops/check.h"
 #include "patterns/site.h"
@@ -27,8 +28,8 @@ struct NamedValueType {
 };
 
 struct ModelTypes {
-  std::vector<NamedValueType> values;  // in order of their definition; inputs first
-  std::vector<Known> outputs;          // of the main graph
+  Chunked<NamedValueType> values;    // in order of their definition; inputs first
+  std::vector<Known> outputs;        // of the main graph
   std::vector<NodeRemarks> remarks;  // in order of execution; only where there is something to say
 };
 
