@@ -122,28 +122,40 @@ Abstract join(const Abstract& a, const Abstract& b, TensorMode mode) {
   return result;
 }
 
-KnownNames::KnownNames(std::shared_ptr<const ModelTypes> types) : types_(std::move(types)) {
+void KnownNames::number_all() const {
   names_.reserve(types_->values.size());
-  by_name_.reserve(types_->values.size());
+  last_.reserve(types_->values.size());
+  std::uint32_t place = 0;
   for (const NamedValueType& value : types_->values) {
     const auto [number, fresh] = names_.add(value.name);
-    if (fresh) by_name_.emplace_back();
-    by_name_[static_cast<std::size_t>(number)] = &value.known;
+    if (fresh) last_.emplace_back();
+    last_[static_cast<std::size_t>(number)] = place++;
   }
+}
+
+std::optional<std::size_t> KnownNames::place_of(std::string_view name) const {
+  std::call_once(numbered_, [&] { number_all(); });
+  const int number = names_.find(name);
+  if (number < 0) return std::nullopt;
+  return last_[static_cast<std::size_t>(number)];
 }
 
 const Known* KnownNames::find(std::string_view name) const {
-  const int number = names_.find(name);
-  return number < 0 ? nullptr : by_name_[static_cast<std::size_t>(number)];
+  const std::optional<std::size_t> place = place_of(name);
+  return place ? &types_->values[*place].known : nullptr;
 }
 
 const Known* KnownNames::find(std::string_view name, std::size_t& next) const {
-  if (next >= names_.size() || names_.name(next) != name) {
-    const int number = names_.find(name);
-    if (number < 0) return nullptr;
-    next = static_cast<std::size_t>(number);
-  }
-  return by_name_[next++];
+  constexpr std::size_t kBack = 4, kAhead = 8;  // a node asks for its outputs more than once
+  const std::size_t from = next - std::min(next, kBack);
+  const std::size_t to = std::min(next + kAhead, types_->values.size());
+  std::optional<std::size_t> place;
+  for (std::size_t i = from; i < to && !place; ++i)
+    if (types_->values[i].name == name) place = i;
+  if (!place) place = place_of(name);
+  if (!place) return nullptr;
+  next = *place + 1;
+  return &types_->values[*place].known;
 }
 
 Analysis::Analysis(const Model& model, AnalysisOptions options)

@@ -1,9 +1,11 @@
 // Analysis: the abstract evaluation of a whole model, node by node.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -48,15 +50,20 @@ struct AnalysisOptions {
 // Inferred types and small constants of the values of a model, by path and name.
 class KnownNames {
  public:
-  explicit KnownNames(std::shared_ptr<const ModelTypes> types);
+  explicit KnownNames(std::shared_ptr<const ModelTypes> types) : types_(std::move(types)) {}
   const Known* find(std::string_view name) const;  // null: there is no such value
-  // The same for those who ask in the order of the values: `next` is where the name may stand.
+  // The same for those who ask in the order of the values: `next` is about where the name stands.
   const Known* find(std::string_view name, std::size_t& next) const;
 
  private:
+  void number_all() const;
+  std::optional<std::size_t> place_of(std::string_view name) const;
+
   std::shared_ptr<const ModelTypes> types_;
-  NameIndex names_;                    // several values may have one, of loops that are told twice
-  std::vector<const Known*> by_name_;  // by the name's number
+  // Made when somebody first asks for a name out of turn.
+  mutable std::once_flag numbered_;
+  mutable NameIndex names_;
+  mutable std::vector<std::uint32_t> last_;  // place by the name's number: some are told twice
 };
 
 class Analysis {
