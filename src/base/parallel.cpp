@@ -21,15 +21,19 @@ using Body = std::function<void(std::int64_t, std::int64_t)>;
 constexpr std::int64_t kPiecesPerThread = 4;
 
 // How often a thread looks whether there is something to do before it sleeps (about 100
-// microseconds). Waking one takes as long as many a node does, and the next loop is seldom far.
-constexpr int kLooks = 5000;
+// microseconds, and 20). Waking one takes as long as many a node does, and the next loop is seldom
+// far.
+constexpr int kLooks = 5000, kLooksInCompany = 1000;
+
+std::atomic<int> wanted_threads{0};
+std::atomic<int> looks{kLooks};
 
 template <class Done>
 void look_out(const Done& done) {
-  for (int i = 0; i < kLooks && !done(); ++i) __builtin_ia32_pause();
+  const int most = looks.load(std::memory_order_relaxed);
+  for (int i = 0; i < most && !done(); ++i) __builtin_ia32_pause();
 }
 
-std::atomic<int> wanted_threads{0};
 thread_local bool inside_loop = false;
 thread_local const Crowd* own_crowd = nullptr;
 
@@ -203,6 +207,8 @@ Pool& pool() {
 }  // namespace
 
 void set_thread_count(int count) { wanted_threads.store(std::max(count, 0)); }
+
+void set_company(bool others) { looks.store(others ? kLooksInCompany : kLooks); }
 
 int thread_count() {
   const int wanted = wanted_threads.load(std::memory_order_relaxed);

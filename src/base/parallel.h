@@ -11,6 +11,10 @@ namespace assay {
 void set_thread_count(int count);
 int thread_count();
 
+// While processes beside us need the processors as well (frameworks that compute what we compare
+// with), threads that have nothing to do sleep sooner.
+void set_company(bool others);
+
 // Calls body(begin, end) for disjoint pieces that cover [0, count), in any order and on any thread;
 // where the pieces begin and end depends on the number of threads, so no result may depend on it.
 // No piece but the last is shorter than `grain`. Runs body(0, count) on the caller when count <=

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/parallel.h"
 #include "cli/backend_list.h"
 #include "cli/compare_report.h"
 #include "cli/data_notes.h"
@@ -88,6 +89,7 @@ Result<ExitCode> compare_backends(const CompareRequest& request, const Subject& 
   const Result<std::optional<ReleaseRange>> range = read_range(request);
   if (!range) return range.error();
   const BackendOptions how = backend_options(report.common(), request.worker_timeout);
+  set_company(true);
   std::vector<std::unique_ptr<Backend>> backends;
   std::vector<std::future<void>> leaving;  // waited for when all that was compared is gone
   ProgressLine line("compare");
