@@ -15,6 +15,13 @@ std::string_view name_of(Isa isa);
 // For tests and benchmarks: not while something is being computed.
 bool set_isa(std::string_view name);
 
+// The one of three that is for the instruction set in use.
+template <class T>
+T by_isa(T sse, T avx2, T avx512) {
+  if (isa() == Isa::avx512) return avx512;
+  return isa() == Isa::avx2 ? avx2 : sse;
+}
+
 namespace isa_detail {
 
 // Flat, because only what is inlined here is compiled for these instructions. By value, so that

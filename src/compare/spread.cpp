@@ -19,7 +19,8 @@
 namespace assay {
 namespace {
 
-constexpr std::int64_t kMostRuns = 5;  // one learns, the others follow
+constexpr std::int64_t kMostRuns = 5;     // one learns, the others follow
+constexpr std::int64_t kGrain = 1 << 14;  // elements worth a thread
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 bool has_reals(const Value& value) { return value.is_tensor() && has_numbers(value.type()); }
@@ -73,9 +74,9 @@ class Reaches {
     Buffer<float>& reach = known_[name];
     reach.resize(value.errors()->size());
     if (value.type() == ElementType::f32) {
-      find_all(value.tensor().data<float>().data(), value, reach);
+      find_reaches(value.tensor().data<float>().data(), value, reach);
     } else {
-      find_all(value.tensor().reals().data(), value, reach);
+      find_reaches(value.tensor().reals().data(), value, reach);
     }
     bytes_ += reach.size() * sizeof(float);
     return reach;
@@ -89,8 +90,7 @@ class Reaches {
 
  private:
   template <class T>
-  static void find_all(const T* centers, const Value& value, Buffer<float>& reach) {
-    constexpr std::int64_t kGrain = 1 << 14;
+  static void find_reaches(const T* centers, const Value& value, Buffer<float>& reach) {
     const double unit = is_real(value.type()) ? rounding_of(value.type()).unit : 0;
     const double* const errors = value.errors()->data();
     parallel_for(static_cast<std::int64_t>(reach.size()), kGrain,
@@ -121,7 +121,6 @@ void draw_each(const float* from, const float* reach, float* to, std::int64_t co
 
 // In the center's own place, if nobody else holds it.
 Tensor draw_around(Tensor center, const Buffer<float>& reach, std::uint32_t seed) {
-  constexpr std::int64_t kGrain = 1 << 14;
   const float* const from = center.data<float>().data();
   Tensor drawn =
       center.unique() ? std::move(center) : Tensor::uninitialized(ElementType::f32, center.shape());

@@ -49,6 +49,7 @@ struct Analysis::Scope {
     return values;
   }
   const Known* find(const std::string& name) const {
+    if (name.empty()) return nullptr;  // an output that nobody wants
     return path.empty() ? known->find(name, next_known) : known->find(path + name);
   }
 };

@@ -54,15 +54,7 @@ Panels& panels() {
 }
 
 const GemmKernels& current_kernels() {
-  switch (isa()) {
-    case Isa::avx512:
-      return gemm_kernels_avx512();
-    case Isa::avx2:
-      return gemm_kernels_avx2();
-    case Isa::sse:
-      break;
-  }
-  return gemm_kernels_sse();
+  return by_isa(gemm_kernels_sse, gemm_kernels_avx2, gemm_kernels_avx512)();
 }
 
 std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }

@@ -5,15 +5,7 @@
 namespace assay {
 
 const RowKernels& row_kernels() {
-  switch (isa()) {
-    case Isa::avx512:
-      return row_kernels_avx512();
-    case Isa::avx2:
-      return row_kernels_avx2();
-    case Isa::sse:
-      break;
-  }
-  return row_kernels_sse();
+  return by_isa(row_kernels_sse, row_kernels_avx2, row_kernels_avx512)();
 }
 
 }  // namespace assay
