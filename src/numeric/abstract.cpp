@@ -179,6 +179,7 @@ Abstract anything(const ValueType& type) {
 }
 
 Interval hull_of(const Abstract& x) {
+  if (!x.exact.defined() && x.cells.size() == 1) return x.cells.front().range;
   Interval all = Interval::no_number(false);
   if (x.exact.defined()) {
     if (!has_numbers(x.exact.type())) return Interval::everything();

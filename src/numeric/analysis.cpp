@@ -247,8 +247,8 @@ void Analysis::run_node(const PlannedNode& node, Scope& scope) {
   std::vector<Abstract> inputs;
   inputs.reserve(node.inputs.size());
   for (const SlotRef& input : node.inputs) inputs.push_back(scope.take(input));
-  Situation s{node,   inputs, types_of(node, scope, inputs), options_.setting, forms_,
-              steps_, ranges_};
+  Situation s{node,    inputs,    types_of(node, scope, inputs), options_.setting, forms_, steps_,
+              ranges_, transfers_};
   Analyzed seen{node, scope.path, inputs, {}, {}};
   seen.unreachable = !scope.reachable || std::any_of(inputs.begin(), inputs.end(), impossible);
   std::vector<Abstract> outputs;
@@ -419,23 +419,8 @@ std::vector<Abstract> Analysis::transfer(Situation& s, Scope& scope, Analyzed& s
 }
 
 std::vector<Abstract> Analysis::derived(Situation& s, Analyzed& seen) {
-  std::vector<Abstract> outputs;
-  if (Outputs found = transfer_exact(s)) return *std::move(found);
-  const auto attempt = [&](Outputs (*transfer)(Situation&)) {
-    s.applied.clear();
-    s.left_type.reset();
-    Outputs found = transfer(s);
-    if (!found) return false;
-    outputs = *std::move(found);
-    return true;
-  };
-  const bool copies = s.node.found.entry->meaning.pattern == Pattern::gather;
-  if (attempt(transfer_aligned)) return outputs;
-  if (copies && attempt(transfer_dense)) return outputs;
-  if (attempt(transfer_moved)) return outputs;
-  if (!copies && attempt(transfer_dense)) return outputs;
-  s.applied.clear();
-  s.left_type.reset();
+  if (Outputs found = assay::transfer(s)) return *std::move(found);
+  s.forget();
   return unknown(s, seen, "no rule for ranges of this size");
 }
 

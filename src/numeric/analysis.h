@@ -129,6 +129,7 @@ class Analysis {
   Forms forms_;
   KnownSteps steps_;
   RangeMemory ranges_;
+  TransferMemory transfers_;
   // The composed operator that this is inside of; what its nodes do is what it does.
   struct Collected {
     Situation& situation;

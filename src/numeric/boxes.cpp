@@ -226,7 +226,7 @@ struct Gathered {
 
 class Relabelling {
  public:
-  Relabelling(const std::vector<MoveSource>& sources, const MoveTarget& target, Forms& forms)
+  Relabelling(const std::vector<MoveSource>& sources, const MoveTarget& target, FormReader& forms)
       : sources_(sources), target_(target), forms_(forms) {}
 
   void collect(const Box& box, const std::vector<Range>& wanted, Gathered& out) const;
@@ -242,7 +242,7 @@ class Relabelling {
 
   const std::vector<MoveSource>& sources_;
   const MoveTarget& target_;
-  Forms& forms_;
+  FormReader& forms_;
   mutable std::vector<std::optional<Grid>> grids_{};
 };
 
@@ -358,7 +358,7 @@ Cuts target_cuts(const std::vector<Box>& boxes, const std::vector<MoveSource>& s
 
 Abstract relabel(const Movement& movement, const std::vector<MoveSource>& sources,
                  const std::optional<Interval>& fill, const MoveTarget& target, TensorMode mode,
-                 Forms& forms) {
+                 FormReader& forms) {
   constexpr std::size_t kMostRegions = 256;
   std::vector<Box> boxes;
   for (const Region& region : movement.regions) {

@@ -25,6 +25,6 @@ struct MoveTarget {
 // forms.
 Abstract relabel(const Movement& movement, const std::vector<MoveSource>& sources,
                  const std::optional<Interval>& fill, const MoveTarget& target, TensorMode mode,
-                 Forms& forms);
+                 FormReader& forms);
 
 }  // namespace assay

@@ -31,14 +31,6 @@ bool is_power_of_two(double x) {
   return std::fabs(std::frexp(x, &exponent)) == 0.5;
 }
 
-// Whether every index is seen as itself.
-bool is_plain(const IndexMap& through) {
-  for (std::size_t d = 0; d < through.size(); ++d) {
-    if (through[d] != AxisRead{static_cast<int>(d), 1, 0}) return false;
-  }
-  return true;
-}
-
 // The number of a thing among those that are kept.
 template <class T>
 std::uint32_t number_of(const T& one, std::map<T, std::uint32_t>& numbers, std::vector<T>& all) {
@@ -48,6 +40,13 @@ std::uint32_t number_of(const T& one, std::map<T, std::uint32_t>& numbers, std::
 }
 
 }  // namespace
+
+bool is_plain(const IndexMap& through) {
+  for (std::size_t d = 0; d < through.size(); ++d) {
+    if (through[d] != AxisRead{static_cast<int>(d), 1, 0}) return false;
+  }
+  return true;
+}
 
 std::size_t Forms::VariableHash::operator()(const Variable& variable) const {
   std::uint64_t mixed = static_cast<std::uint64_t>(variable.cell) * 0x9e3779b97f4a7c15U;
@@ -120,7 +119,7 @@ Interval Forms::range_of(const Form& form) const {
 }
 
 // The form with a rounding error of its value added, if its range says anything.
-std::uint32_t Forms::settle(Form form, double error, Interval& result) {
+std::uint32_t Forms::settle(Form& form, double error, Interval& result) {
   form.low = add_down(form.low, -error);
   form.high = add_up(form.high, error);
   const Interval range = range_of(form);
@@ -226,7 +225,7 @@ std::uint32_t Forms::larger_than_zero(std::uint32_t a, Interval& result) {
   Form positive;
   positive.add({variable(key, part), 1});
   if (!turned) return settle(positive, 0, result);
-  const std::optional<Form> both = joined(x, positive);
+  std::optional<Form> both = joined(x, positive);
   return both ? settle(*both, 0, result) : 0;
 }
 

@@ -6,6 +6,7 @@
 // evaluation: what rounding adds is in its rest.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <compare>
 #include <cstdint>
@@ -26,15 +27,24 @@ struct AxisRead {
   auto operator<=>(const AxisRead&) const = default;
 };
 using IndexMap = std::vector<AxisRead>;
+bool is_plain(const IndexMap& through);  // whether every index is seen as itself
 
 struct Term {
-  std::uint32_t variable = 0;
-  double factor = 0;
+  std::uint32_t variable;
+  double factor;
   auto operator<=>(const Term&) const = default;
 };
 
+// Forms by number, 0 for none, whatever is known of them.
+class FormReader {
+ public:
+  virtual ~FormReader() = default;
+  // The form as seen through another index: axis d of the old index is through[d] of the new one.
+  virtual std::uint32_t seen_through(std::uint32_t form, const IndexMap& through) = 0;
+};
+
 // Every cell of every value of a network has a form, so all that is kept lies in a few long lists.
-class Forms {
+class Forms : public FormReader {
  public:
   Forms() : kept_(1), positive_parts_(1) {}
 
@@ -50,15 +60,24 @@ class Forms {
   std::uint32_t product(std::uint32_t a, std::uint32_t b, Interval& result);
   std::uint32_t larger_than_zero(std::uint32_t a, Interval& result);  // max(a, 0)
 
-  // The form as seen through another index: axis d of the old index is through[d] of the new one.
-  std::uint32_t seen_through(std::uint32_t form, const IndexMap& through);
+  std::uint32_t seen_through(std::uint32_t form, const IndexMap& through) override;
 
  private:
   static constexpr std::size_t kMostTerms = 16;
 
-  // A form that is being made; one that was kept has its terms in the list of all.
+  // A form that is being made; one that was kept has its terms in the list of all. Most have one or
+  // two, so the room for others is left as it is.
   struct Form {
-    std::array<Term, 2 * kMostTerms> terms;  // by variable; not all are used
+    Form() {}                                   // NOLINT(*-member-init, *-equals-default)
+    Form(const Form& other) { *this = other; }  // NOLINT(*-member-init)
+    Form& operator=(const Form& other) {
+      std::copy_n(other.terms.begin(), other.count, terms.begin());
+      count = other.count;
+      low = other.low;
+      high = other.high;
+      return *this;
+    }
+    std::array<Term, 2 * kMostTerms> terms;  // by variable
     std::size_t count = 0;
     double low = 0, high = 0;  // the rest lies in here
 
@@ -91,7 +110,7 @@ class Forms {
   std::uint32_t keep(const Form& form);
   std::uint32_t scaled(const Form& form, double factor, Interval& result);
   static std::optional<Form> joined(const Form& a, const Form& b);
-  std::uint32_t settle(Form form, double error, Interval& result);
+  std::uint32_t settle(Form& form, double error, Interval& result);
   std::uint32_t shifted(std::uint32_t variable, const IndexMap& through);
 
   std::vector<Kept> kept_;

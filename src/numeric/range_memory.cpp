@@ -1,6 +1,7 @@
 #include "numeric/range_memory.h"
 
 #include <algorithm>
+#include <array>
 
 #include "semantics/key_writer.h"
 
@@ -9,6 +10,12 @@ namespace {
 
 constexpr std::size_t kMostKept = 1 << 14;
 constexpr std::int64_t kMostElements = KeyWriter::kMostElements;
+
+void write_range(const Interval& range, KeyWriter& key) {
+  const std::array<double, 2> ends = {range.low, range.high};
+  key.bytes(ends.data(), sizeof ends);
+  key.mark(range.nan ? 'n' : ' ');
+}
 
 bool write_input(const Value& input, KeyWriter& key) {
   key.mark(!input.present() ? '-' : input.intervals() ? 'r' : 'e');
@@ -19,11 +26,7 @@ bool write_input(const Value& input, KeyWriter& key) {
   if (input.tensor().size() > kMostElements) return false;
   key.number(static_cast<std::int64_t>(input.type()));
   key.numbers(input.shape());
-  for (const Interval& range : *ranges) {
-    key.bytes(&range.low, sizeof range.low);
-    key.bytes(&range.high, sizeof range.high);
-    key.mark(range.nan ? 'n' : ' ');
-  }
+  for (const Interval& range : *ranges) write_range(range, key);
   return true;
 }
 
@@ -41,11 +44,29 @@ std::string RangeMemory::key_of(const PlannedNode& node, std::span<const Value> 
                                 const Counts* counted) {
   if (!node.subgraphs.empty() || !node.found.schema) return {};
   KeyWriter key;
+  key.mark('v');
   if (!key.node(node.node, node.found.schema)) return {};
   key.count(inputs.size());
   for (const Value& input : inputs)
     if (!write_input(input, key)) return {};
   if (counted) write_counts(*counted, key);
+  return key.key();
+}
+
+std::string RangeMemory::key_of_points(const PlannedNode& node, std::span<const Abstract> inputs) {
+  KeyWriter key;
+  key.mark('p');
+  if (!key.node(node.node, node.found.schema)) return {};
+  for (const Abstract& input : inputs) {
+    const bool exact = input.exact.defined();
+    key.mark(!input.is_tensor() ? '-' : exact ? 'e' : 'r');
+    if (!input.is_tensor()) continue;
+    key.number(static_cast<std::int64_t>(input.type.element));
+    if (exact)
+      key.bytes(input.exact.raw(), input.exact.byte_size());
+    else
+      write_range(input.cells.front().range, key);
+  }
   return key.key();
 }
 

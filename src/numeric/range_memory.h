@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "graph/value.h"
+#include "numeric/abstract.h"
 #include "numeric/applied.h"
 #include "scalar/watch.h"
 #include "semantics/plan.h"
@@ -27,6 +28,8 @@ class RangeMemory {
   // What decides about a node without graphs inside; empty where that is much, or cannot be told.
   static std::string key_of(const PlannedNode& node, std::span<const Value> inputs,
                             const Counts* counted);
+  // Of an elementwise node on tensors that are one range each, or one number; of any shape.
+  static std::string key_of_points(const PlannedNode& node, std::span<const Abstract> inputs);
   const Said* find(const std::string& key) const;  // null: nothing was said
   // Of no more than a few elements, and not without end.
   void keep(std::string key, Said said);

@@ -4,10 +4,9 @@
 #include <cmath>
 #include <random>
 
-#include <fmt/format.h>
-
 #include "patterns/array.h"
 #include "scalar/watch.h"
+#include "semantics/key_writer.h"
 #include "semantics/run.h"
 
 namespace assay {
@@ -170,37 +169,26 @@ std::optional<SeenSteps> watched(const PlannedNode& node, ElementType type,
   return recorder.finish(outputs[0].intervals()->front(), type);
 }
 
-// What the steps of a node depend on; nothing for one with attributes that are more than numbers
-// and texts.
-std::optional<std::string> kind_of(const PlannedNode& node, ElementType type,
-                                   const std::vector<std::size_t>& same_as) {
-  std::string kind = fmt::format("{} {} {} {}", node.node.domain, node.node.op,
-                                 node.found.schema->since_version, static_cast<int>(type));
-  for (const std::string& input : node.node.inputs) kind += input.empty() ? " -" : " x";
-  for (const std::size_t first : same_as) kind += fmt::format(" {}", first);
-  for (const Attribute& one : node.node.attributes) {
-    if (const auto* integer = std::get_if<std::int64_t>(&one.value)) {
-      kind += fmt::format(" {}={}", one.name, *integer);
-    } else if (const auto* real = std::get_if<double>(&one.value)) {
-      kind += fmt::format(" {}={:a}", one.name, *real);
-    } else if (const auto* text = std::get_if<std::string>(&one.value)) {
-      kind += fmt::format(" {}={}:{}", one.name, text->size(), *text);
-    } else {
-      return std::nullopt;
-    }
-  }
-  return kind;
+// What the steps of a node depend on; empty for one with attributes that a key does not tell.
+std::string kind_of(const PlannedNode& node, ElementType type,
+                    const std::vector<std::size_t>& same_as) {
+  KeyWriter key;
+  if (!key.node(node.node, node.found.schema)) return {};
+  key.number(static_cast<std::int64_t>(type));
+  for (const std::string& input : node.node.inputs) key.mark(input.empty() ? '-' : '+');
+  for (const std::size_t first : same_as) key.count(first);
+  return key.key();
 }
 
 }  // namespace
 
 const std::optional<Steps>& KnownSteps::of(const PlannedNode& node, ElementType type,
                                            const std::vector<std::size_t>& same_as) {
-  const std::optional<std::string> kind = kind_of(node, type, same_as);
-  if (!kind) return single_ = find_steps(node, type, same_as);
-  const auto known = found_.find(*kind);
+  std::string kind = kind_of(node, type, same_as);
+  if (kind.empty()) return single_ = find_steps(node, type, same_as);
+  const auto known = found_.find(kind);
   if (known != found_.end()) return known->second;
-  return found_.emplace(*kind, find_steps(node, type, same_as)).first->second;
+  return found_.emplace(std::move(kind), find_steps(node, type, same_as)).first->second;
 }
 
 std::optional<Steps> find_steps(const PlannedNode& node, ElementType type,

@@ -182,4 +182,55 @@ Outputs transfer_dense(Situation& s) {
   return outputs;
 }
 
+namespace {
+
+Outputs first_that_applies(Situation& s) {
+  if (Outputs found = transfer_exact(s)) return found;
+  const bool copies = s.node.found.entry->meaning.pattern == Pattern::gather;
+  const auto second = copies ? transfer_dense : transfer_moved;
+  const auto third = copies ? transfer_moved : transfer_dense;
+  for (const auto& attempt : {transfer_aligned, second, third}) {
+    s.forget();
+    if (Outputs found = attempt(s)) return found;
+  }
+  return std::nullopt;
+}
+
+// As for another node that was the same but for the forms of its inputs.
+Outputs remembered(Situation& s, NumberedForms& forms) {
+  std::string key = TransferMemory::key_of(s, forms);
+  const TransferMemory::Said* said = key.empty() ? nullptr : s.transfers.find(key);
+  if (said) {
+    s.applied = said->applied;
+    s.left_type = said->left_type;
+    s.elementwise = said->elementwise;
+    Outputs outputs = said->outputs;
+    forms.resolve(said->views, *outputs, s.forms);
+    return outputs;
+  }
+  s.numbered = &forms;
+  Outputs outputs = first_that_applies(s);
+  s.numbered = nullptr;
+  if (!outputs) return std::nullopt;
+  if (!key.empty())
+    s.transfers.keep(std::move(key),
+                     {*outputs, forms.views(), s.elementwise, s.applied, s.left_type});
+  forms.resolve(forms.views(), *outputs, s.forms);
+  return outputs;
+}
+
+}  // namespace
+
+Outputs transfer(Situation& s) {
+  Outputs outputs = transfer_points(s);
+  if (!outputs && TransferMemory::are_short(s.inputs)) {
+    NumberedForms forms(s.inputs);
+    outputs = remembered(s, forms);
+  } else if (!outputs) {
+    outputs = first_that_applies(s);
+  }
+  if (outputs && s.elementwise) attach_forms(s, outputs->front());
+  return outputs;
+}
+
 }  // namespace assay

@@ -8,8 +8,10 @@
 #include "numeric/abstract.h"
 #include "numeric/applied.h"
 #include "numeric/forms.h"
+#include "numeric/numbered_forms.h"
 #include "numeric/range_memory.h"
 #include "numeric/steps.h"
+#include "numeric/transfer_memory.h"
 #include "patterns/call.h"
 #include "semantics/plan.h"
 
@@ -29,10 +31,20 @@ struct Situation {
   Forms& forms;
   KnownSteps& steps;
   RangeMemory& memory;
-  // Filled in by the transfer: what bodies applied, and a result that an integer type did not hold.
+  TransferMemory& transfers;
+  // Filled in by the transfer: what bodies applied, a result that an integer type did not hold, and
+  // whether the first output is element by element what the body makes of the inputs.
   std::vector<Applied> applied{};
   std::optional<Interval> left_type{};
+  bool elementwise = false;
+  // Of the inputs, where outputs are to have numbers for forms.
+  NumberedForms* numbered = nullptr;
 
+  void forget() {
+    applied.clear();
+    left_type.reset();
+    elementwise = false;
+  }
   bool present(std::size_t i) const { return i < inputs.size() && inputs[i].is_tensor(); }
 };
 
@@ -40,12 +52,19 @@ using Outputs = std::optional<std::vector<Abstract>>;  // nothing: this transfer
 
 // Nodes whose axes run along together (ops/alignment.h): one element of a cell for all.
 Outputs transfer_aligned(Situation& s);
+// Elementwise nodes on tensors that are one range each: one element stands for all of any shape.
+Outputs transfer_points(Situation& s);
 // Nodes that move elements: cells are relabelled and keep their forms.
 Outputs transfer_moved(Situation& s);
 // Any node with an Interval reading, element by element; only for few elements.
 Outputs transfer_dense(Situation& s);
 // Nodes all of whose inputs are known exactly.
 Outputs transfer_exact(Situation& s);
+// The first of these that applies, or what it gave for such a node before.
+Outputs transfer(Situation& s);
+
+// What the body's steps say about the forms of an elementwise output, which narrow its ranges.
+void attach_forms(Situation& s, Abstract& output);
 
 // Extents that the model leaves open are looked at as if they were this. It has many divisors, so
 // that splits and reshapes of it work.

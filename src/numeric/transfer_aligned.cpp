@@ -37,7 +37,7 @@ class Compaction {
     if (!values || !(*values)[0].is_tensor()) return std::nullopt;
     std::optional<Abstract> first = restored((*values)[0]);
     if (!first) return std::nullopt;
-    if (alignment_.elementwise) attach_forms(*first);
+    s_->elementwise = alignment_.elementwise;
     std::vector<Abstract> outputs = {*std::move(first)};
     for (std::size_t i = 1; i < s_->output_types.size(); ++i)
       outputs.push_back(anything(s_->output_types[i]));
@@ -59,8 +59,6 @@ class Compaction {
   std::int64_t work() const;
   std::optional<std::vector<Value>> evaluate(std::span<const Value> inputs);
   std::optional<Abstract> restored(const Value& value) const;
-  std::vector<Cell> operand(std::size_t i, const Abstract& output);
-  void attach_forms(Abstract& output);
 
   Situation* s_;
   Alignment alignment_;
@@ -318,70 +316,6 @@ std::optional<Abstract> Compaction::restored(const Value& value) const {
   return result;
 }
 
-// The cells of an input as the output's grid sees them, with forms that speak of its index.
-std::vector<Cell> Compaction::operand(std::size_t i, const Abstract& output) {
-  const std::size_t rank = dims(i).size(), behind = output.cuts.size() - rank;
-  IndexMap through;
-  Cuts own(output.cuts.size());
-  for (std::size_t d = 0; d < rank; ++d) {
-    const std::size_t to = behind + d;
-    through.push_back(broadcast(i, d) ? AxisRead{} : AxisRead{static_cast<int>(to), 1, 0});
-    if (!broadcast(i, d)) own[to] = output.cuts[to];
-  }
-  const Cuts narrow(own.begin() + static_cast<std::ptrdiff_t>(behind), own.end());
-  std::vector<Cell> cells = regrid(s_->inputs[i], narrow);
-  for (Cell& cell : cells) {
-    const bool fixed = cell.range.low == cell.range.high && !cell.range.nan;
-    cell.form =
-        fixed ? s_->forms.constant(cell.range.low) : s_->forms.seen_through(cell.form, through);
-  }
-  const Shape to = cells_of(output.cuts);
-  const Shape steps = broadcast_strides(cells_of(own), to);
-  std::vector<Cell> all;
-  all.reserve(output.cells.size());
-  std::vector<std::int64_t> index(to.size());
-  for (std::size_t c = 0; c < output.cells.size(); ++c) {
-    std::int64_t at = 0;
-    for (std::size_t d = 0; d < to.size(); ++d) at += index[d] * steps[d];
-    all.push_back(cells[static_cast<std::size_t>(at)]);
-    for (std::size_t d = to.size(); d-- > 0;) {
-      if (++index[d] < to[d]) break;
-      index[d] = 0;
-    }
-  }
-  return all;
-}
-
-void Compaction::attach_forms(Abstract& output) {
-  if (s_->setting.numbers != NumberMode::affine || !output.real() || !output.type.dims) return;
-  std::vector<std::size_t> given;
-  for (std::size_t i = 0; i < s_->inputs.size(); ++i) {
-    if (!s_->present(i)) continue;
-    if (s_->inputs[i].type.element != output.type.element) return;
-    given.push_back(i);
-  }
-  std::vector<std::size_t> same_as;
-  for (std::size_t i : given) {
-    const SlotRef& own = s_->node.inputs[i];
-    std::size_t first = 0;
-    while (s_->node.inputs[given[first]].slot != own.slot ||
-           s_->node.inputs[given[first]].depth != own.depth)
-      ++first;
-    same_as.push_back(first);
-  }
-  const std::optional<Steps>& steps = s_->steps.of(s_->node, output.type.element, same_as);
-  if (!steps) return;
-  std::vector<std::vector<Cell>> operands;
-  operands.reserve(given.size());
-  for (std::size_t i : given) operands.push_back(operand(i, output));
-  const RoundingScope scope(rounding_of(output.type.element));
-  std::vector<Cell> point(operands.size());
-  for (std::size_t c = 0; c < output.cells.size(); ++c) {
-    for (std::size_t k = 0; k < operands.size(); ++k) point[k] = operands[k][c];
-    output.cells[c].form = follow(*steps, point, s_->forms, output.cells[c].range);
-  }
-}
-
 // A call on tensors of the right shapes whose elements do not count, to ask about axes.
 Value stand_in(const Abstract& x) {
   if (!x.is_tensor()) return {};
@@ -422,9 +356,9 @@ Outputs transfer_unranked(Situation& s) {
     if (!all.has_number() && !all.nan) return std::nullopt;
     single.push_back(uniform(ValueType::tensor(input.type.element, Dims{}), all));
   }
-  Situation inner{s.node,    single,  {ValueType::tensor(s.output_types[0].element, Dims{})},
-                  s.setting, s.forms, s.steps,
-                  s.memory};
+  Situation inner{s.node,    single,     {ValueType::tensor(s.output_types[0].element, Dims{})},
+                  s.setting, s.forms,    s.steps,
+                  s.memory,  s.transfers};
   inner.setting.numbers = NumberMode::interval;
   const Outputs found = transfer_aligned(inner);
   s.applied = std::move(inner.applied);

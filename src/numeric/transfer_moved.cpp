@@ -45,12 +45,20 @@ const ZeroPages& zero_pages() {
   return *kPages;
 }
 
+FormReader& form_reader(Situation& s) {
+  return s.numbered ? static_cast<FormReader&>(*s.numbered) : s.forms;
+}
+
 class Recording : public MoveRecorder {
  public:
-  explicit Recording(Situation& s) : s_(&s) {}
+  explicit Recording(Situation& s) : s_(&s), forms_(&form_reader(s)) {}
+
+  Value stand_in_for_input(const Abstract& x, const Shape& shape) {
+    return stand_in(s_->numbered ? s_->numbered->numbered(x) : x, shape);
+  }
 
   // A tensor that stands for the abstract one.
-  Value stand_in(const Abstract& x, const Shape& shape) {
+  Value stand_in(Abstract x, const Shape& shape) {
     constexpr std::size_t kApart = 64;
     const std::size_t offset = kApart * (known_.size() + 1);
     const auto count = checked_element_count(shape);
@@ -59,9 +67,10 @@ class Recording : public MoveRecorder {
         static_cast<std::size_t>(*count) > (room - offset) / storage_size(x.type.element))
       throw InexactDecision("the tensor is too large");
     const char* const place = zero_pages().data() + offset;
-    known_[place] = {x, false};
     static const auto kOwner = std::make_shared<const int>(0);
-    return Tensor(x.type.element, shape, kOwner, place);
+    Tensor tensor(x.type.element, shape, kOwner, place);
+    known_[place] = {std::move(x), false};
+    return tensor;
   }
 
   struct Seen {
@@ -86,7 +95,7 @@ class Recording : public MoveRecorder {
       fill = movement.fill ? hull_of(values[*movement.fill]) : Interval::point(0);
     const MoveTarget target{target_type(type, shape), shape};
     Value result =
-        stand_in(relabel(movement, sources, fill, target, s_->setting.tensors, s_->forms), shape);
+        stand_in(relabel(movement, sources, fill, target, s_->setting.tensors, *forms_), shape);
     known_.at(result.tensor().raw()).relabelled = true;
     return result;
   }
@@ -151,6 +160,7 @@ class Recording : public MoveRecorder {
   }
 
   Situation* s_;
+  FormReader* forms_;
   std::map<const void*, Seen> known_;
 };
 
@@ -173,7 +183,7 @@ std::optional<Value> input_for(Recording& recording, const Abstract& x, bool fir
   const Shape shape = concrete(*x.type.dims);
   const auto count = checked_element_count(shape);
   if (!count) return std::nullopt;
-  if (first) return recording.stand_in(x, shape);
+  if (first) return recording.stand_in_for_input(x, shape);
   if (x.exact.defined() && x.exact.size() <= kMostDeciding) return x.exact;
   // Looked at as the tensors that have them are; but what counts up to a multiple of an extent
   // would have millions of elements.
@@ -188,12 +198,13 @@ std::optional<Value> input_for(Recording& recording, const Abstract& x, bool fir
     return Value::ranges(x.type.element, shape,
                          std::vector<Interval>(static_cast<std::size_t>(*count), hull_of(x)));
   if (!is_real(x.type.element)) return std::nullopt;
-  return recording.stand_in(x, shape);
+  return recording.stand_in_for_input(x, shape);
 }
 
 // The answer of the first attempt, in which only the first input is a stand-in: an operator that
 // looks into its data takes zeros for them, so nothing but patterns that copy may come here.
 Outputs attempt(Situation& s) {
+  if (s.numbered) s.numbered->forget_views();
   Recording recording(s);
   const bool makes = s.node.found.entry->meaning.pattern == Pattern::generate;
   std::vector<Value> inputs;
@@ -229,7 +240,7 @@ Outputs attempt(Situation& s) {
     const bool done = known->relabelled && same_dims(output.type, target.type);
     if (!same || (is_open(*output.type.dims) && !done)) {
       const MoveSource source{&known->value, concrete(*known->value.type.dims)};
-      output = relabel(whole(0), {source}, std::nullopt, target, s.setting.tensors, s.forms);
+      output = relabel(whole(0), {source}, std::nullopt, target, s.setting.tensors, form_reader(s));
     }
     output.type = s.output_types[i].dims ? s.output_types[i] : output.type;
     if (output.cuts.size() != output.rank()) return std::nullopt;

@@ -29,18 +29,9 @@ Alignment broadcasting(const Call& call) {
   return result;
 }
 
-// Bodies on single elements whose inputs broadcast by numpy's rule. Those that have an axis, or
-// several outputs, or come from before that rule, are something else.
 std::optional<Alignment> elementwise(const Operator& entry, const Call& call) {
-  constexpr int kBroadcasting = 7;  // the version of the standard that brought it
-  const bool placed = std::any_of(entry.attributes.begin(), entry.attributes.end(),
-                                  [](const AttributeRole& a) { return a.role == Role::axis; });
-  const auto given = std::count_if(call.inputs.begin(), call.inputs.end(),
-                                   [](const Value& input) { return input.present(); });
-  if ((given > 1 && call.site.version() < kBroadcasting) || !entry.domain.empty() ||
-      call.site.output_count() != 1)
-    return std::nullopt;
-  if (placed && call.site.has("axis")) return std::nullopt;
+  const auto given = std::ranges::count_if(call.inputs, &Value::present);
+  if (!is_broadcast(entry, call.site, given)) return std::nullopt;
   for (const Value& input : call.inputs)
     if (input.present() && !input.is_tensor()) return std::nullopt;
   Alignment result = broadcasting(call);
@@ -236,14 +227,23 @@ std::optional<Alignment> align_layer_norm(const Call& call) {
   return result;
 }
 
+bool is_broadcast(const Operator& entry, const Site& site, std::int64_t given) {
+  constexpr int kBroadcasting = 7;  // the version of the standard that brought it
+  if (entry.meaning.pattern != Pattern::elementwise || entry.align || !entry.domain.empty() ||
+      site.output_count() != 1 || (given > 1 && site.version() < kBroadcasting))
+    return false;
+  const bool placed = std::ranges::any_of(
+      entry.attributes, [](const AttributeRole& a) { return a.role == Role::axis; });
+  return !placed || !site.has("axis");
+}
+
 std::optional<Alignment> align(const Operator& entry, const Call& call) {
   if (call.inputs.empty() || !call.has(0) || !call.input(0).is_tensor()) return std::nullopt;
   if (entry.align) return entry.align(call);
   // A reduction of the default domain goes along its axes, element order aside.
   const bool standard = entry.domain.empty();
   if (standard && entry.meaning.pattern == Pattern::reduce) return reduction(call);
-  if (entry.meaning.pattern == Pattern::elementwise) return elementwise(entry, call);
-  return std::nullopt;
+  return elementwise(entry, call);
 }
 
 }  // namespace assay

@@ -61,6 +61,10 @@ std::optional<Alignment> align_place_in_row(const Call& call);
 std::optional<Alignment> align_pool(const Call& call);
 std::optional<Alignment> align_running(const Call& call);
 
+// Whether a node's body is on single elements of so many inputs that broadcast by numpy's rule.
+// Those that have an axis, or several outputs, or come from before that rule, are something else.
+bool is_broadcast(const Operator& entry, const Site& site, std::int64_t given);
+
 // By what the entry says, else by its pattern.
 std::optional<Alignment> align(const Operator& entry, const Call& call);
 
