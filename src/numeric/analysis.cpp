@@ -18,6 +18,13 @@ std::shared_ptr<const KnownNames> known_values(const Model& model, const TypeOpt
       std::make_shared<const ModelTypes>(infer_types(model, options)));
 }
 
+// Whether the types came with a plan of this very graph.
+bool is_planned(const Model& model, const ModelTypes* types) {
+  return types && types->plan && model.functions.empty() &&
+         types->planned == model.graph.nodes.data() &&
+         types->plan->nodes.size() == model.graph.nodes.size();
+}
+
 bool empty(const Abstract& x) { return x.is_tensor() && !x.exact.defined() && x.cells.empty(); }
 
 // No value ever gets here: an operation before cannot give one.
@@ -161,7 +168,9 @@ const Known* KnownNames::find(std::string_view name, std::size_t& next) const {
 Analysis::Analysis(const Model& model, AnalysisOptions options)
     : model_(&model),
       options_(std::move(options)),
-      plan_(make_plan(model.graph, {&model.opsets, &model})) {}
+      plan_(is_planned(model, options_.types.get())
+                ? options_.types->plan
+                : std::shared_ptr<const Plan>(make_plan(model.graph, {&model.opsets, &model}))) {}
 Analysis::~Analysis() = default;
 
 void Analysis::run(const std::vector<bool>* only) {
@@ -174,6 +183,7 @@ void Analysis::run(const std::vector<bool>* only) {
   }
   forms_ = Forms();
   Scope scope{*plan_, "", nullptr, known_};
+  scope.known_by_slot = options_.types && plan_ == options_.types->plan;
   scope.enter();
   const auto give = [&](int slot) {
     if (slot < 0) return;
@@ -217,10 +227,11 @@ std::vector<ValueType> Analysis::types_of(const PlannedNode& node, const Scope& 
                                           std::span<const Abstract> inputs) const {
   std::vector<ValueType> types;
   bool ranked = true;
-  for (const std::string& output : node.node.outputs) {
-    const Known* known = scope.find(output);
+  types.reserve(node.outputs.size());
+  for (std::size_t i = 0; i < node.outputs.size(); ++i) {
+    const Known* known = scope.find(node, i);
     types.push_back(known ? known->type : ValueType{});
-    ranked = ranked && (output.empty() || types.back().dims);
+    ranked = ranked && (node.outputs[i] < 0 || types.back().dims);
   }
   if (ranked || !node.found.entry || !node.found.entry->infer || !node.subgraphs.empty())
     return types;
@@ -390,7 +401,7 @@ std::vector<Abstract> Analysis::transfer(Situation& s, Scope& scope, Analyzed& s
   }
   if (!node.found.entry) return unknown(s, seen, "the operator is not in the catalogue");
   if (node.outputs.size() == 1)
-    if (auto known = inferred_value(node, scope.find(node.node.outputs[0]), s.inputs))
+    if (auto known = inferred_value(node, scope.find(node, 0), s.inputs))
       return {*std::move(known)};
   for (const Abstract& input : s.inputs)
     if (input.type.kind != ValueType::Kind::unknown && !input.is_tensor())
@@ -403,8 +414,7 @@ std::vector<Abstract> Analysis::transfer(Situation& s, Scope& scope, Analyzed& s
     if (!node.subgraphs.empty()) return control(s, scope, seen);
     if (node.found.entry->meaning.composition) return composed(s, seen);
     std::vector<Abstract> outputs = derived(s, seen);
-    if (outputs.size() == 1)
-      keep_extents(node, scope.find(node.node.outputs[0]), s.inputs, outputs[0]);
+    if (outputs.size() == 1) keep_extents(node, scope.find(node, 0), s.inputs, outputs[0]);
     return outputs;
   } catch (const EvaluationError& failure) {
     // Of open extents, only one choice was tried.

@@ -54,6 +54,8 @@ class KnownNames {
   const Known* find(std::string_view name) const;  // null: there is no such value
   // The same for those who ask in the order of the values: `next` is about where the name stands.
   const Known* find(std::string_view name, std::size_t& next) const;
+  // Of a slot of the plan that the types came with.
+  const Known* at(int slot) const { return &types_->values[static_cast<std::size_t>(slot)].known; }
 
  private:
   void number_all() const;
@@ -124,7 +126,7 @@ class Analysis {
 
   const Model* model_;
   AnalysisOptions options_;
-  std::unique_ptr<Plan> plan_;
+  std::shared_ptr<const Plan> plan_;
   std::shared_ptr<const KnownNames> known_;
   Forms forms_;
   KnownSteps steps_;

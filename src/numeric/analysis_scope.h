@@ -17,6 +17,7 @@ struct Analysis::Scope {
   // Values are large and most of them are soon of no use: those that nobody needs are null.
   std::vector<std::unique_ptr<Abstract>> slots{};
   bool reachable = true;
+  bool known_by_slot = false;  // the plan came with what is known
   mutable std::size_t next_known = 0;
 
   // Makes room for the values, and puts the constants there.
@@ -48,8 +49,10 @@ struct Analysis::Scope {
     for (const SlotRef& output : plan.outputs) values.push_back(at(output));
     return values;
   }
-  const Known* find(const std::string& name) const {
+  const Known* find(const PlannedNode& node, std::size_t output) const {
+    const std::string& name = node.node.outputs[output];
     if (name.empty()) return nullptr;  // an output that nobody wants
+    if (known_by_slot) return known->at(node.outputs[output]);
     return path.empty() ? known->find(name, next_known) : known->find(path + name);
   }
 };

@@ -1,6 +1,7 @@
 #include "numeric/range_path.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "numeric/shown_name.h"
 #include "ops/operator.h"
@@ -29,19 +30,35 @@ bool moves(const PlannedNode& node) {
 
 }  // namespace
 
+const RangePaths::Made* RangePaths::find_in_main(const std::string& value) const {
+  for (std::size_t slot = 0; slot < main_.size(); ++slot) {
+    const PlannedNode* node = main_[slot].node;
+    for (std::size_t i = 0; node && i < node->outputs.size(); ++i)
+      if (node->outputs[i] == static_cast<int>(slot) && node->node.outputs[i] == value)
+        return &main_[slot];
+  }
+  return nullptr;
+}
+
 // A graph inside of a node reads what is made around it, too.
-const RangePaths::Made* RangePaths::find(const std::string& path, const std::string& value) const {
-  for (std::string around = path; !around.empty();) {
-    const auto found = inner_.find(around + value);
-    if (found != inner_.end()) return &found->second;
+const RangePaths::Made* RangePaths::find(std::string& path, const Operand& value) const {
+  if (path.empty()) {
+    const auto slot = static_cast<std::size_t>(value.slot);
+    return value.slot >= 0 && slot < main_.size() && main_[slot].node ? &main_[slot] : nullptr;
+  }
+  for (std::string around = std::exchange(path, {}); !around.empty();) {
+    const auto found = inner_.find(around + *value.value);
+    if (found != inner_.end()) {
+      path = found->second.path;
+      return &found->second.made;
+    }
     around.pop_back();  // "loop/body/": first the attribute, then the node
     for (int part = 0; part < 2; ++part) {
       const std::size_t slash = around.rfind('/');
       around.erase(slash == std::string::npos ? 0 : slash + (part == 1 ? 1 : 0));
     }
   }
-  const int number = main_names_.find(value);
-  return number < 0 ? nullptr : &main_[static_cast<std::size_t>(number)];
+  return find_in_main(*value.value);
 }
 
 RangePaths::Operand RangePaths::widest_of(const PlannedNode& node,
@@ -51,7 +68,7 @@ RangePaths::Operand RangePaths::widest_of(const PlannedNode& node,
     if (!varies(inputs[i])) continue;
     const Interval range = hull_of(inputs[i]);
     if (widest.value && reach_of(range) <= reach_of(widest.range)) continue;
-    widest = {&node.node.inputs[i], range};
+    widest = {&node.node.inputs[i], node.inputs[i].slot, range};
   }
   return widest;
 }
@@ -60,12 +77,14 @@ void RangePaths::note(const Analyzed& seen) {
   const Operand widest = widest_of(seen.node, seen.inputs);
   for (std::size_t i = 0; i < seen.outputs.size() && i < seen.node.node.outputs.size(); ++i) {
     if (!varies(seen.outputs[i])) continue;
-    const std::string& name = seen.node.node.outputs[i];
-    Made made{&seen.node, seen.path, hull_of(seen.outputs[i]), widest};
-    if (!seen.path.empty())
-      inner_.insert_or_assign(seen.path + name, std::move(made));
-    else if (main_names_.add(name).second)
-      main_.push_back(std::move(made));
+    const Made made{&seen.node, hull_of(seen.outputs[i]), widest};
+    if (!seen.path.empty()) {
+      inner_.insert_or_assign(seen.path + seen.node.node.outputs[i], MadeInside{seen.path, made});
+    } else if (seen.node.outputs[i] >= 0) {
+      const auto slot = static_cast<std::size_t>(seen.node.outputs[i]);
+      if (slot >= main_.size()) main_.resize(std::max(slot + 1, 2 * main_.size()));
+      main_[slot] = made;
+    }
   }
 }
 
@@ -73,21 +92,20 @@ std::vector<LintStep> RangePaths::to(const PlannedNode& node, const std::string&
                                      std::span<const Abstract> inputs) const {
   std::vector<LintStep> steps;
   Operand next = widest_of(node, inputs);
-  std::string_view around = path;
+  std::string around = path;
   for (std::size_t passed = 0; next.value && passed < kMostPassed; ++passed) {
     if (steps.size() == kLongest) break;
-    const Made* made = find(std::string(around), *next.value);
+    const Made* made = find(around, next);
     if (!made) {
       steps.push_back({*next.value, "", next.range});
       break;
     }
-    const std::string name = shown_name(made->node->node, made->path + *next.value);
+    const std::string name = shown_name(made->node->node, around + *next.value);
     // What only moves elements says nothing of their range. A framework's operation may stand as
     // several nodes; its last value is its result.
     if (!moves(*made->node) && (steps.empty() || steps.back().name != name))
       steps.push_back({name, origin_op(made->node->node), made->range});
     next = made->widest;
-    around = made->path;
   }
   std::reverse(steps.begin(), steps.end());
   return steps;

@@ -5,7 +5,6 @@
 #include <unordered_map>
 #include <vector>
 
-#include "graph/name_index.h"
 #include "numeric/analysis.h"
 #include "numeric/lint.h"
 
@@ -23,22 +22,26 @@ class RangePaths {
   // The operand of a node whose range reaches furthest.
   struct Operand {
     const std::string* value = nullptr;  // null: none varies
+    int slot = -1;                       // in the main graph
     Interval range;
   };
   struct Made {
-    const PlannedNode* node;
-    std::string path;
+    const PlannedNode* node = nullptr;
     Interval range;
     Operand widest;
   };
+  struct MadeInside {
+    std::string path;
+    Made made;
+  };
   static Operand widest_of(const PlannedNode& node, std::span<const Abstract> inputs);
-  // The value as a graph inside of nodes sees it; null where nothing makes it.
-  const Made* find(const std::string& path, const std::string& value) const;
+  // The value as a graph inside of nodes sees it, and the path of what makes it; null where nothing
+  // does.
+  const Made* find(std::string& path, const Operand& value) const;
+  const Made* find_in_main(const std::string& value) const;
 
-  // By the names of values, which the plan owns; in graphs inside, with their paths.
-  NameIndex main_names_;
-  std::vector<Made> main_;
-  std::unordered_map<std::string, Made> inner_;
+  std::vector<Made> main_;                             // by slot; without a node: nothing varies
+  std::unordered_map<std::string, MadeInside> inner_;  // by the value's name, behind its path
 };
 
 }  // namespace assay

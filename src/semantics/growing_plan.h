@@ -3,12 +3,13 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "semantics/plan.h"
 
 namespace assay {
 
-// For graphs whose next node depends on what is known of those before it. Nodes are not kept.
+// For graphs whose next node depends on what is known of those before it.
 class GrowingPlan {
  public:
   explicit GrowingPlan(const Imports& imports);
@@ -18,13 +19,18 @@ class GrowingPlan {
 
   const Plan& plan() const { return plan_; }  // only the names of its slots
   int slot(const std::string& name) const;    // -1: no value has the name
+  void reserve(std::size_t nodes) { plan_.nodes.reserve(nodes); }
   int define(const std::string& name);
-  PlannedNode add(const Node& node);
+  const PlannedNode& add(const Node& node);  // until the next one is added
+  // The plan of the whole graph, with the same slots; null if its nodes are no longer where they
+  // were when they were added, or call functions of the file. `names` are left to the caller but
+  // for those of inputs and initialisers.
+  std::shared_ptr<Plan> take(const Graph& graph, std::vector<std::string>& names);
 
  private:
   struct Parts;
   Plan plan_;
-  std::size_t count_ = 0;  // of nodes
+  const Node* first_ = nullptr;  // of the graph
   std::unique_ptr<Parts> parts_;
 };
 

@@ -413,7 +413,7 @@ struct GrowingTypes::Parts {
 
   void add(const Node& node) {
     const std::size_t before = values.size();
-    const PlannedNode planned = plan.add(node);
+    const PlannedNode& planned = plan.add(node);
     follow_plan();
     for (const SlotRef& input : planned.inputs) {
       if (input.slot >= static_cast<int>(before)) {
@@ -446,6 +446,7 @@ void GrowingTypes::follow(const Graph& graph) {
     if (slot >= 0) known = parts.values[static_cast<std::size_t>(slot)].known;
     parts.define(input.name, std::move(known), &input.type);
   }
+  if (parts.nodes == 0) parts.plan.reserve(graph.nodes.capacity());
   try {
     while (parts.nodes < graph.nodes.size() && !parts.failed) {
       parts.add(graph.nodes[parts.nodes++]);
@@ -469,9 +470,11 @@ ModelTypes GrowingTypes::take(const Graph& graph) {
     const Known* known = find(output.name);
     result.outputs.push_back(known ? *known : Known{});
   }
-  const std::vector<std::string>& names = parts.plan.plan().names;
+  std::vector<std::string> names;
+  result.plan = parts.plan.take(graph, names);
+  result.planned = graph.nodes.data();
   for (std::size_t slot = 0; slot < parts.values.size(); ++slot)
-    parts.values[slot].name = names[slot];
+    parts.values[slot].name = std::move(names[slot]);
   result.values = std::move(parts.values);
   for (NamedValueType& value : parts.log.values) result.values.push_back(std::move(value));
   result.remarks = std::move(parts.log.remarks);

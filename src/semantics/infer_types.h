@@ -10,6 +10,7 @@
 #include "graph/graph.h"
 #include "ops/check.h"
 #include "patterns/site.h"
+#include "semantics/plan.h"
 
 namespace assay {
 
@@ -31,6 +32,10 @@ struct ModelTypes {
   Chunked<NamedValueType> values;    // in order of their definition; inputs first
   std::vector<Known> outputs;        // of the main graph
   std::vector<NodeRemarks> remarks;  // in order of execution; only where there is something to say
+  // Of the main graph, as long as its nodes stay where they are; slots are places in `values`. Null
+  // where inference did not need one that others can use.
+  std::shared_ptr<const Plan> plan{};
+  const Node* planned = nullptr;  // the first of these nodes
 };
 
 struct TypeOptions {

@@ -312,10 +312,31 @@ int GrowingPlan::define(const std::string& name) {
   return assay::define(plan_, parts_->scope, name);
 }
 
-PlannedNode GrowingPlan::add(const Node& node) {
-  PlannedNode planned = parts_->planner.begin(node);
-  parts_->planner.plan_node(count_++, plan_, parts_->scope, planned);
-  return planned;
+const PlannedNode& GrowingPlan::add(const Node& node) {
+  if (plan_.nodes.empty()) first_ = &node;
+  const std::size_t position = plan_.nodes.size();
+  plan_.nodes.push_back(parts_->planner.begin(node));
+  parts_->planner.plan_node(position, plan_, parts_->scope, plan_.nodes.back());
+  return plan_.nodes.back();
+}
+
+std::shared_ptr<Plan> GrowingPlan::take(const Graph& graph, std::vector<std::string>& names) {
+  const bool whole = graph.nodes.size() == plan_.nodes.size() && graph.nodes.data() == first_;
+  auto plan = std::make_shared<Plan>(std::move(plan_));
+  for (const NamedTensor& one : graph.initializers)
+    plan->constants.emplace_back(slot(one.name), one.tensor);
+  for (const NamedType& input : graph.inputs) plan->inputs.push_back(slot(input.name));
+  for (const NamedType& output : graph.outputs) plan->outputs.push_back({0, slot(output.name)});
+  mark_deaths(*plan);
+  names.resize(plan->names.size());
+  names.swap(plan->names);
+  const auto name = [&](int of) {
+    const auto place = static_cast<std::size_t>(of);
+    if (of >= 0) plan->names[place] = names[place];
+  };
+  for (const auto& [of, tensor] : plan->constants) name(of);
+  for (const int of : plan->inputs) name(of);
+  return whole && graph.sparse_initializers.empty() ? plan : nullptr;
 }
 
 void for_each_node(const Plan& plan, const std::string& path,

@@ -56,7 +56,7 @@ struct Plan {
   std::size_t id = 0;       // of this plan among all inside the outermost one
   std::vector<Node> taken;  // of a graph that exists for nothing but this plan
   std::vector<PlannedNode> nodes;
-  std::vector<std::string> names;  // of the slots
+  std::vector<std::string> names;  // of the slots; of a graph that grew, only of what no node makes
   std::vector<int> inputs;         // slots; -1 for one without a name
   std::vector<SlotRef> outputs;
   std::vector<std::pair<int, Tensor>> constants;  // initialisers
