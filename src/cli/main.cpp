@@ -8,6 +8,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "base/json_text.h"
 #include "base/parallel.h"
 #include "cli/allocator.h"
 #include "cli/command.h"
@@ -58,17 +59,13 @@ void add_common(CLI::App& app, Common& common) {
       ->group(group);
 }
 
-std::string dump(const nlohmann::ordered_json& document) {
-  return document.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
-}
-
 ExitCode fail(const Common& common, const Error& error) {
   if (common.json) {
     const nlohmann::ordered_json document = {
         {"assay", kVersion},
         {"error",
          {{"kind", error.kind}, {"message", one_line(error.message)}, {"where", error.where}}}};
-    fmt::print("{}\n", dump(document));
+    fmt::print("{}\n", to_json_text(document));
   } else {
     fmt::print(stderr, "{} {}\n", Style(colors_on_stderr()).bad("assay:"), one_line(error.message));
   }
@@ -130,7 +127,7 @@ ExitCode run(const Command& command, const Action& action, const Common& common,
                                      {"seconds", seconds},
                                      {"peak_bytes", peak_bytes()}};
   for (auto& [key, value] : report.document.items()) document[key] = std::move(value);
-  fmt::print("{}\n", dump(document));
+  fmt::print("{}\n", to_json_text(document));
   return *code;
 }
 

@@ -13,11 +13,12 @@ namespace {
 // would outgrow the model.
 constexpr std::size_t kMostCauses = 20;
 
+// The beginning of a node's path is named, whatever its place.
 void name_causes(Assessment& judgement, const Roots& roots) {
   for (std::size_t n = 0; n < judgement.nodes.size(); ++n) {
     LintNode& node = judgement.nodes[n];
-    const std::vector<int> depends = judgement.roots[n].all();
-    for (int root : depends) {
+    const RootSet& depends = judgement.roots[n];
+    for (const int root : depends.all(node.path.empty() ? kMostCauses : SIZE_MAX)) {
       const std::string& name = roots.roots[static_cast<std::size_t>(root)].name;
       const bool begins = !node.path.empty() && node.path.front().name == name;
       if (begins || node.cause.size() < kMostCauses) node.cause.push_back(name);

@@ -36,10 +36,17 @@ class RootSet {
     const auto place = static_cast<std::size_t>(root);
     return (word(place / kBits) >> place % kBits & 1) != 0;
   }
-  std::vector<int> all() const {  // ascending
+  std::size_t size() const {
+    std::size_t count = 0;
+    for (std::size_t i = 0; words_ && i < words_->size(); ++i)
+      count += static_cast<std::size_t>(std::popcount(word(i)));
+    return count;
+  }
+  // Ascending; the first so many.
+  std::vector<int> all(std::size_t most = SIZE_MAX) const {
     std::vector<int> roots;
     for (std::size_t i = 0; words_ && i < words_->size(); ++i)
-      for (std::uint64_t left = word(i); left != 0; left &= left - 1)
+      for (std::uint64_t left = word(i); left != 0 && roots.size() < most; left &= left - 1)
         roots.push_back(static_cast<int>(i * kBits) + std::countr_zero(left));
     return roots;
   }

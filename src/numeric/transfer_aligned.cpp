@@ -224,6 +224,30 @@ Cuts Compaction::cuts_of(std::size_t i) const {
   return cuts;
 }
 
+// Elements of one shape in a wider one, along whose other axes each stands over and over.
+std::vector<Interval> repeated(const std::vector<Interval>& elements, const Shape& shape,
+                               const Shape& wide) {
+  const Shape steps = broadcast_strides(shape, wide);
+  const auto row = static_cast<std::size_t>(wide.back());
+  std::vector<Interval> all;
+  all.reserve(static_cast<std::size_t>(element_count(wide)));
+  std::vector<std::int64_t> index(wide.size() - 1);
+  for (std::int64_t rows = element_count(wide) / wide.back(); rows > 0; --rows) {
+    std::int64_t at = 0;
+    for (std::size_t d = 0; d < index.size(); ++d) at += index[d] * steps[d];
+    const auto first = elements.begin() + at;
+    if (steps.back() == 0)
+      all.insert(all.end(), row, *first);
+    else
+      all.insert(all.end(), first, first + wide.back());
+    for (std::size_t d = index.size(); d-- > 0;) {
+      if (++index[d] < wide[d]) break;
+      index[d] = 0;
+    }
+  }
+  return all;
+}
+
 Value Compaction::compact(std::size_t i) const {
   if (!s_->present(i)) return {};
   const Abstract& x = s_->inputs[i];
@@ -244,25 +268,11 @@ Value Compaction::compact(std::size_t i) const {
     if (axis.window) wide[d] = axis.compact;
     padded = padded || axis.padded;
   }
-  if (wide == shape && !padded) {
-    std::vector<Interval> ranges;
-    ranges.reserve(cells.size());
-    for (const Cell& cell : cells) ranges.push_back(cell.range);
-    return Value::ranges(x.type.element, wide, std::move(ranges));
-  }
-  const Shape steps = broadcast_strides(shape, wide);
-  std::vector<Interval> ranges(static_cast<std::size_t>(element_count(wide)));
-  std::vector<std::int64_t> index(wide.size());
-  for (Interval& range : ranges) {
-    std::int64_t at = 0;
-    for (std::size_t d = 0; d < wide.size(); ++d) at += index[d] * steps[d];
-    range = cells[static_cast<std::size_t>(at)].range;
-    if (padded) range = hull(range, Interval::point(0));
-    for (std::size_t d = wide.size(); d-- > 0;) {
-      if (++index[d] < wide[d]) break;
-      index[d] = 0;
-    }
-  }
+  std::vector<Interval> ranges;
+  ranges.reserve(cells.size());
+  for (const Cell& cell : cells)
+    ranges.push_back(padded ? hull(cell.range, Interval::point(0)) : cell.range);
+  if (wide != shape) ranges = repeated(ranges, shape, wide);
   return Value::ranges(x.type.element, wide, std::move(ranges));
 }
 
