@@ -11,21 +11,25 @@ namespace assay {
 namespace {
 
 // An input of an elementwise node, whose axes are the last ones of the output.
-class Operands {
+class InputCells {
  public:
-  Operands(Situation& s, const Abstract& input, const Abstract& output)
+  InputCells(Situation& s, const Abstract& input, const Abstract& output)
       : s_(&s), input_(&input), output_(&output), behind_(output.cuts.size() - input.rank()) {}
 
   // Its cells as the output's grid sees them, with forms that speak of the output's index.
   std::vector<Cell> cells() {
     const Cuts own = own_cuts();
     std::vector<Cell> cells = regrid(*input_, own);
-    for (Cell& cell : cells) {
-      const bool fixed = cell.range.low == cell.range.high && !cell.range.nan;
-      cell.form = fixed ? s_->forms.constant(cell.range.low) : seen(cell.form);
-    }
+    for (Cell& cell : cells) look_through(cell);
     if (cells.size() == 1) return std::vector<Cell>(output_->cells.size(), cells.front());
     return spread(cells, own);
+  }
+  // The same where the output has one.
+  Cell cell() {
+    const bool one = !input_->exact.defined() && input_->cells.size() == 1;
+    Cell cell = one ? input_->cells.front() : regrid(*input_, Cuts(input_->rank())).front();
+    look_through(cell);
+    return cell;
   }
 
  private:
@@ -36,6 +40,11 @@ class Operands {
     for (std::size_t d = 0; d < own.size(); ++d)
       if (!broadcast(d)) own[d] = output_->cuts[behind_ + d];
     return own;
+  }
+
+  void look_through(Cell& cell) {
+    const bool fixed = cell.range.low == cell.range.high && !cell.range.nan;
+    cell.form = fixed ? s_->forms.constant(cell.range.low) : seen(cell.form);
   }
 
   std::uint32_t seen(std::uint32_t form) {
@@ -74,11 +83,11 @@ class Operands {
   std::optional<IndexMap> through_{};
 };
 
+using Places = InlineVector<std::size_t, 4>;
+
 // For each of these inputs, the first one that is the same value.
-std::vector<std::size_t> first_alike(const PlannedNode& node,
-                                     const std::vector<std::size_t>& given) {
-  std::vector<std::size_t> same_as;
-  same_as.reserve(given.size());
+Places first_alike(const PlannedNode& node, const Places& given) {
+  Places same_as;
   for (const std::size_t i : given) {
     std::size_t first = 0;
     while (node.inputs[given[first]].slot != node.inputs[i].slot ||
@@ -89,11 +98,28 @@ std::vector<std::size_t> first_alike(const PlannedNode& node,
   return same_as;
 }
 
+void follow_cells(Situation& s, const Steps& steps, const Places& given, Abstract& output) {
+  std::vector<std::vector<Cell>> operands;
+  operands.reserve(given.size());
+  for (const std::size_t i : given) operands.push_back(InputCells(s, s.inputs[i], output).cells());
+  InlineVector<Cell, 4> point(operands.size());
+  for (std::size_t c = 0; c < output.cells.size(); ++c) {
+    for (std::size_t k = 0; k < operands.size(); ++k) point[k] = operands[k][c];
+    output.cells[c].form = follow(steps, point, s.forms, output.cells[c].range);
+  }
+}
+
+void follow_cell(Situation& s, const Steps& steps, const Places& given, Abstract& output) {
+  InlineVector<Cell, 4> point;
+  for (const std::size_t i : given) point.push_back(InputCells(s, s.inputs[i], output).cell());
+  output.cells[0].form = follow(steps, point, s.forms, output.cells[0].range);
+}
+
 }  // namespace
 
 void attach_forms(Situation& s, Abstract& output) {
   if (s.setting.numbers != NumberMode::affine || !output.real() || !output.type.dims) return;
-  std::vector<std::size_t> given;
+  Places given;
   for (std::size_t i = 0; i < s.inputs.size(); ++i) {
     if (!s.present(i)) continue;
     if (s.inputs[i].type.element != output.type.element) return;
@@ -102,15 +128,11 @@ void attach_forms(Situation& s, Abstract& output) {
   const std::optional<Steps>& steps =
       s.steps.of(s.node, output.type.element, first_alike(s.node, given));
   if (!steps) return;
-  std::vector<std::vector<Cell>> operands;
-  operands.reserve(given.size());
-  for (const std::size_t i : given) operands.push_back(Operands(s, s.inputs[i], output).cells());
   const RoundingScope scope(rounding_of(output.type.element));
-  std::vector<Cell> point(operands.size());
-  for (std::size_t c = 0; c < output.cells.size(); ++c) {
-    for (std::size_t k = 0; k < operands.size(); ++k) point[k] = operands[k][c];
-    output.cells[c].form = follow(*steps, point, s.forms, output.cells[c].range);
-  }
+  if (output.cells.size() == 1)
+    follow_cell(s, *steps, given, output);
+  else
+    follow_cells(s, *steps, given, output);
 }
 
 }  // namespace assay

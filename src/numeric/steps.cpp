@@ -171,7 +171,7 @@ std::optional<SeenSteps> watched(const PlannedNode& node, ElementType type,
 
 // What the steps of a node depend on; empty for one with attributes that a key does not tell.
 std::string kind_of(const PlannedNode& node, ElementType type,
-                    const std::vector<std::size_t>& same_as) {
+                    std::span<const std::size_t> same_as) {
   KeyWriter key;
   if (!key.node(node.node, node.found.schema)) return {};
   key.number(static_cast<std::int64_t>(type));
@@ -183,7 +183,7 @@ std::string kind_of(const PlannedNode& node, ElementType type,
 }  // namespace
 
 const std::optional<Steps>& KnownSteps::of(const PlannedNode& node, ElementType type,
-                                           const std::vector<std::size_t>& same_as) {
+                                           std::span<const std::size_t> same_as) {
   std::string kind = kind_of(node, type, same_as);
   if (kind.empty()) return single_ = find_steps(node, type, same_as);
   const auto known = found_.find(kind);
@@ -192,7 +192,7 @@ const std::optional<Steps>& KnownSteps::of(const PlannedNode& node, ElementType 
 }
 
 std::optional<Steps> find_steps(const PlannedNode& node, ElementType type,
-                                const std::vector<std::size_t>& same_as) {
+                                std::span<const std::size_t> same_as) {
   std::mt19937_64 random(20201);
   std::optional<SeenSteps> found;
   constexpr int kPoints = 12;
@@ -208,7 +208,7 @@ std::optional<Steps> find_steps(const PlannedNode& node, ElementType type,
 
 std::uint32_t follow(const Steps& steps, std::span<const Cell> inputs, Forms& forms,
                      Interval& result) {
-  std::vector<Cell> results;
+  InlineVector<Cell, 4> results;
   const auto value_of = [&](const Operand& operand) -> Cell {
     Cell cell;
     if (operand.kind == Operand::Kind::input)

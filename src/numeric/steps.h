@@ -44,13 +44,13 @@ struct Steps {
 // The steps of a node all of whose inputs and whose output have the given real type; nothing if it
 // does anything else. `same_as` has, for each input that is present, the first one with its value.
 std::optional<Steps> find_steps(const PlannedNode& node, ElementType type,
-                                const std::vector<std::size_t>& same_as);
+                                std::span<const std::size_t> same_as);
 
 // The same for node after node: a network has few kinds of elementwise nodes.
 class KnownSteps {
  public:
   const std::optional<Steps>& of(const PlannedNode& node, ElementType type,
-                                 const std::vector<std::size_t>& same_as);
+                                 std::span<const std::size_t> same_as);
 
  private:
   std::unordered_map<std::string, std::optional<Steps>> found_;

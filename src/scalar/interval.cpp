@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <span>
 
 #include "scalar/outward.h"
 #include "scalar/watch.h"
@@ -43,17 +44,31 @@ End quotient_end(double a, double b) {
   return {value, settled(Operation::divide, value, exact)};
 }
 
+// Where evaluations reach downwards from the least of these ends. That falls and rises with the
+// end, so others matter only where they are as low, or inexact beside an exact one.
+double least_of(Operation function, std::span<const End> ends) {
+  const End* least = ends.data();
+  for (const End& end : ends)
+    if (std::isnan(least->value) || end.value < least->value) least = &end;
+  double low = lower_end(function, *least);
+  for (const End& end : ends) {
+    const bool counts = end.value == least->value || (least->exact && !end.exact);
+    if (&end != least && counts && !std::isnan(end.value))
+      low = std::min(low, lower_end(function, end));
+  }
+  return low;
+}
+
 // The hull of what the four pairs of ends reach; a pair that gives NaN has no number.
 template <class Combine>
 Interval corners(Operation function, const Interval& a, const Interval& b, Combine combine) {
-  Interval result = Interval::no_number(false);
-  for (const End& end : {combine(a.low, b.low), combine(a.low, b.high), combine(a.high, b.low),
-                         combine(a.high, b.high)}) {
-    if (std::isnan(end.value)) continue;
-    result.low = std::min(result.low, lower_end(function, end));
-    result.high = std::max(result.high, upper_end(function, end));
-  }
-  return result;
+  std::array<End, 4> ends = {combine(a.low, b.low), combine(a.low, b.high), combine(a.high, b.low),
+                             combine(a.high, b.high)};
+  if (std::ranges::all_of(ends, [](const End& end) { return std::isnan(end.value); }))
+    return Interval::no_number(false);
+  const double low = least_of(function, ends);
+  for (End& end : ends) end.value = -end.value;
+  return {low, -least_of(function, ends), false};
 }
 
 Interval divide_through_zero(const Interval& a, const Interval& b) {
