@@ -205,17 +205,16 @@ Outputs remembered(Situation& s, NumberedForms& forms) {
     s.left_type = said->left_type;
     s.elementwise = said->elementwise;
     Outputs outputs = said->outputs;
-    forms.resolve(said->views, *outputs, s.forms);
+    if (outputs) forms.resolve(said->views, *outputs, s.forms);
     return outputs;
   }
   s.numbered = &forms;
   Outputs outputs = first_that_applies(s);
   s.numbered = nullptr;
-  if (!outputs) return std::nullopt;
   if (!key.empty())
     s.transfers.keep(std::move(key),
-                     {*outputs, forms.views(), s.elementwise, s.applied, s.left_type});
-  forms.resolve(forms.views(), *outputs, s.forms);
+                     {outputs, forms.views(), s.elementwise, s.applied, s.left_type});
+  if (outputs) forms.resolve(forms.views(), *outputs, s.forms);
   return outputs;
 }
 

@@ -81,7 +81,7 @@ const TransferMemory::Said* TransferMemory::find(const std::string& key) const {
 }
 
 void TransferMemory::keep(std::string key, Said said) {
-  if (are_short(said.outputs) && said_.size() < kMostKept)
+  if ((!said.outputs || are_short(*said.outputs)) && said_.size() < kMostKept)
     said_.emplace(std::move(key), std::move(said));
 }
 

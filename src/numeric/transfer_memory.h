@@ -20,7 +20,7 @@ struct Situation;
 class TransferMemory {
  public:
   struct Said {
-    std::vector<Abstract> outputs;  // with numbers for forms
+    std::optional<std::vector<Abstract>> outputs;  // with numbers for forms; none: nothing applies
     FormViews views;
     bool elementwise = false;
     std::vector<Applied> applied;
