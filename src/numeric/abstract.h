@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/rare.h"
 #include "graph/types.h"
 #include "numeric/root_set.h"
 #include "scalar/interval.h"
@@ -33,9 +34,9 @@ struct Abstract {
   std::vector<Cell> cells;    // row-major; empty if nothing is known or there are no elements
   bool assumed = false;       // rests on the range of a type, or on an open extent: nobody gave it
   bool may_be_empty = false;  // how many elements there are, data decide
-  std::optional<Dims> extents;  // of a list of extents: its elements, some of them open
-  RootSet roots;                // the inputs and weights that it depends on
-  RootSet mixed;                // those of which one element here depends on several elements
+  Rare<Dims> extents;         // of a list of extents: its elements, some of them open
+  RootSet roots;              // the inputs and weights that it depends on
+  RootSet mixed;              // those of which one element here depends on several elements
 
   bool is_tensor() const { return type.is_tensor(); }
   bool ranked() const { return type.dims.has_value(); }

@@ -20,7 +20,7 @@ std::optional<Abstract> from_extents(const Known& known) {
     result.assumed = result.assumed || !dim.known();
     result.cells.push_back({{value, dim.known() ? value : value * kMostOpen, false}});
   }
-  result.extents = *known.extents;
+  result.extents = Dims(*known.extents);
   return result;
 }
 
@@ -29,7 +29,7 @@ std::optional<Abstract> from_extents(const Known& known) {
 bool is_multiple(const Known& known, std::span<const Abstract> inputs) {
   const auto named = [](const Dim& dim) { return dim.known() || !dim.symbol.empty(); };
   const auto list = [](const Abstract& input) {
-    return !input.is_tensor() || input.exact.defined() || input.extents;
+    return !input.is_tensor() || input.exact.defined() || bool(input.extents);
   };
   return std::all_of(known.extents->begin(), known.extents->end(), named) &&
          std::all_of(inputs.begin(), inputs.end(), list);
@@ -48,7 +48,7 @@ std::optional<Abstract> inferred_value(const PlannedNode& node, const Known* kno
   // What moves elements of such lists makes another one; of other integers nothing is known.
   const bool moves = pattern == Pattern::move || pattern == Pattern::gather;
   const bool lists = std::all_of(inputs.begin(), inputs.end(), [](const Abstract& input) {
-    return !input.is_tensor() || input.exact.defined() || input.extents;
+    return !input.is_tensor() || input.exact.defined() || bool(input.extents);
   });
   return pattern == Pattern::generate || (moves && lists) ? from_extents(*known) : std::nullopt;
 }
@@ -57,7 +57,7 @@ void keep_extents(const PlannedNode& node, const Known* known, std::span<const A
                   Abstract& output) {
   if (!known || !known->extents || !output.is_tensor() || !is_integer(output.type.element)) return;
   if (is_multiple(*known, inputs)) {
-    output.extents = known->extents;
+    output.extents = Dims(*known->extents);
     return;
   }
   const bool casts = node.found.entry->meaning.pattern == Pattern::elementwise &&
@@ -69,7 +69,7 @@ void keep_extents(const PlannedNode& node, const Known* known, std::span<const A
   };
   if (std::equal(output.cells.begin(), output.cells.end(), inputs[0].cells.begin(),
                  inputs[0].cells.end(), same))
-    output.extents = known->extents;
+    output.extents = Dims(*known->extents);
 }
 
 }  // namespace assay
