@@ -35,6 +35,11 @@ class InputCells {
  private:
   bool broadcast(std::size_t d) const { return (*input_->type.dims)[d].value == 1; }
 
+  // Of an extent that is 1 on both sides, the only index is the same.
+  bool repeats(std::size_t d) const {
+    return broadcast(d) && (*output_->type.dims)[behind_ + d].value != 1;
+  }
+
   Cuts own_cuts() const {
     Cuts own(input_->rank());
     for (std::size_t d = 0; d < own.size(); ++d)
@@ -52,8 +57,8 @@ class InputCells {
     if (!through_) {
       through_.emplace();
       for (std::size_t d = 0; d < input_->rank(); ++d)
-        through_->push_back(broadcast(d) ? AxisRead{}
-                                         : AxisRead{static_cast<int>(behind_ + d), 1, 0});
+        through_->push_back(repeats(d) ? AxisRead{}
+                                       : AxisRead{static_cast<int>(behind_ + d), 1, 0});
     }
     return s_->forms.seen_through(form, *through_);
   }
@@ -118,7 +123,9 @@ void follow_cell(Situation& s, const Steps& steps, const Places& given, Abstract
 }  // namespace
 
 void attach_forms(Situation& s, Abstract& output) {
-  if (s.setting.numbers != NumberMode::affine || !output.real() || !output.type.dims) return;
+  if (s.setting.numbers != NumberMode::affine || !output.real() || !output.ranked() ||
+      output.rank() != output.cuts.size())
+    return;
   Places given;
   for (std::size_t i = 0; i < s.inputs.size(); ++i) {
     if (!s.present(i)) continue;
