@@ -201,10 +201,10 @@ bool Compaction::settle_windows() {
     const std::int64_t reach = dilation * (a.kernel[d] - 1) + 1;
     std::int64_t pads = 0;
     for (std::int64_t pad : a.pads) pads = std::max(pads, pad);
-    const std::int64_t enough = 2 * (reach + pads) + stride;
+    const std::int64_t enough = reach + pads + stride;
     if (axis.open) {
       axis.padded = true;
-      axis.compact = enough;
+      axis.compact = 2 * (reach + pads) + stride;
     } else if (axis.extent > enough + stride) {
       axis.compact = enough + (axis.extent - enough) % stride;
     } else {
