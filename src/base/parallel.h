@@ -1,6 +1,7 @@
 // A small pool of worker threads that every parallel loop of the engine shares.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <functional>
 
@@ -23,6 +24,12 @@ void set_company(bool others);
 // that walks its piece upwards is the one that a single thread would have thrown.
 void parallel_for(std::int64_t count, std::int64_t grain,
                   const std::function<void(std::int64_t begin, std::int64_t end)>& body);
+// The body stays where it is: a function that holds it would need memory for each loop.
+template <std::invocable<std::int64_t, std::int64_t> Body>
+void parallel_for(std::int64_t count, std::int64_t grain, const Body& body) {
+  const std::function<void(std::int64_t, std::int64_t)> reference(std::cref(body));
+  parallel_for(count, grain, reference);
+}
 
 // Hands thread-local state of the caller to the workers: each parallel loop calls `capture` on the
 // caller and the function it returns on every worker that joins, before its first piece. Neither

@@ -1,7 +1,9 @@
 #include "formats/case_line.h"
 
+#include <array>
 #include <bit>
 #include <fstream>
+#include <optional>
 #include <sstream>
 
 #include <fmt/format.h>
@@ -22,23 +24,76 @@ using Element = simdjson::dom::element;
 constexpr std::size_t kMostBytes = std::size_t{1} << 31;
 constexpr std::int64_t kKerasVersion = 2;  // where a line does not say
 
-template <class T>
-T field(Element object, std::string_view key) {
-  T value{};
-  if (object[key].get(value) != simdjson::SUCCESS) {
-    throw FormatError("unreadable", fmt::format("not a case: {} is missing", in_quotes(key)));
+// The fields of an object that are wanted, numbered as in `keys` and found in one pass. Of two with
+// one key the first counts.
+template <std::size_t kCount>
+class Fields {
+ public:
+  using Keys = std::array<std::string_view, kCount>;
+
+  Fields(Element element, const Keys& keys) : keys_(keys) {
+    simdjson::dom::object object;
+    if (element.get(object) != simdjson::SUCCESS) return;
+    std::size_t next = 0;  // mostly they come in this order
+    for (const auto& [key, value] : object) {
+      const std::size_t place = place_of(key, next);
+      if (place == kCount) continue;
+      if (!values_[place]) values_[place] = value;
+      next = place + 1;
+    }
   }
-  return value;
-}
 
-std::string text(Element object, std::string_view key) {
-  return std::string(field<std::string_view>(object, key));
-}
+  bool has(std::size_t place) const { return values_[place].has_value(); }
+  template <class T>
+  T get(std::size_t place) const {
+    T value{};
+    if (!has(place) || values_[place]->get(value) != simdjson::SUCCESS) {
+      throw FormatError("unreadable",
+                        fmt::format("not a case: {} is missing", in_quotes(keys_[place])));
+    }
+    return value;
+  }
+  std::string text(std::size_t place) const { return std::string(get<std::string_view>(place)); }
 
-ValueType input_type(Element line, std::string_view name, const Value& recorded) {
+ private:
+  std::size_t place_of(std::string_view key, std::size_t next) const {
+    for (std::size_t i = next; i < kCount; ++i) {
+      if (keys_[i] == key) return i;
+    }
+    for (std::size_t i = 0; i < next; ++i) {
+      if (keys_[i] == key) return i;
+    }
+    return kCount;
+  }
+
+  const Keys& keys_;
+  std::array<std::optional<Element>, kCount> values_;
+};
+
+enum LayerField : std::size_t { kClass, kConfig, kName, kFrom, kLayerFields };
+constexpr std::array<std::string_view, kLayerFields> kLayerKeys = {"class", "config", "name",
+                                                                   "inputs"};
+enum LineField : std::size_t {
+  kId,
+  kKeras,
+  kLayers,
+  kWeights,
+  kInputs,
+  kModelInputs,
+  kOutput,
+  kShapes,
+  kRecorded,
+  kLineFields
+};
+constexpr std::array<std::string_view, kLineFields> kLineKeys = {
+    "id",           "keras",  "layers",       "weights",   "inputs",
+    "model_inputs", "output", "input_shapes", "tensorflow"};
+using Line = Fields<kLineFields>;
+
+ValueType input_type(const Line& line, std::string_view name, const Value& recorded) {
   if (recorded.present()) return recorded.value_type();
   Dims dims = {Dim::named("batch")};
-  const auto shapes = field<simdjson::dom::object>(line, "input_shapes");
+  const auto shapes = line.get<simdjson::dom::object>(kShapes);
   simdjson::dom::array extents;
   if (shapes[name].get(extents) != simdjson::SUCCESS) return ValueType::tensor(ElementType::f64);
   for (Element extent : extents) {
@@ -48,9 +103,9 @@ ValueType input_type(Element line, std::string_view name, const Value& recorded)
   return ValueType::tensor(ElementType::f64, std::move(dims));
 }
 
-void read_inputs(Element line, LayerCase& result) {
-  const auto values = field<simdjson::dom::object>(line, "inputs");
-  const auto names = field<simdjson::dom::array>(line, "model_inputs");
+void read_inputs(const Line& line, LayerCase& result) {
+  const auto values = line.get<simdjson::dom::object>(kInputs);
+  const auto names = line.get<simdjson::dom::array>(kModelInputs);
   result.inputs.reserve(names.size());
   result.model.graph.inputs.reserve(names.size());
   for (Element name : names) {
@@ -74,43 +129,38 @@ void add_weights(Element weights, std::int64_t version, Node& node, Graph& graph
   keras::attach_weights(names, static_cast<int>(version), node);
 }
 
-void read_node(Element layer, const simdjson::dom::object& weights, std::int64_t version,
+void read_node(Element element, const simdjson::dom::object& weights, std::int64_t version,
                Graph& graph) {
-  Node node = read_layer(field<std::string_view>(layer, "class"), text(layer, "name"),
-                         field<Element>(layer, "config"));
-  const auto inputs = field<simdjson::dom::array>(layer, "inputs");
+  const Fields layer(element, kLayerKeys);
+  Node& node = graph.nodes.emplace_back(read_layer(layer.get<std::string_view>(kClass),
+                                                   layer.text(kName), layer.get<Element>(kConfig)));
+  const auto inputs = layer.get<simdjson::dom::array>(kFrom);
   node.inputs.reserve(inputs.size());
   for (Element input : inputs) node.inputs.emplace_back(std::string_view(input));
   Element own;
   if (weights[node.name].get(own) == simdjson::SUCCESS) add_weights(own, version, node, graph);
   node.outputs.push_back(node.name);
-  graph.nodes.push_back(std::move(node));
 }
 
-LayerCase read_case(Element line) {
+LayerCase read_case(Element root) {
+  const Line line(root, kLineKeys);
   LayerCase result;
-  result.id = text(line, "id");
+  result.id = line.text(kId);
   Model& model = result.model;
   model.ir_version = 10;
-  std::int64_t version = kKerasVersion;
-  if (Element given; line["keras"].get(given) == simdjson::SUCCESS) {
-    version = field<std::int64_t>(line, "keras");
-  }
+  const auto version = line.has(kKeras) ? line.get<std::int64_t>(kKeras) : kKerasVersion;
   model.opsets = {{std::string(keras::kDomain), version}};
   model.graph.name = result.id;
   read_inputs(line, result);
-  const auto weights = field<simdjson::dom::object>(line, "weights");
-  const auto layers = field<simdjson::dom::array>(line, "layers");
+  const auto weights = line.get<simdjson::dom::object>(kWeights);
+  const auto layers = line.get<simdjson::dom::array>(kLayers);
   model.graph.nodes.reserve(layers.size());
   for (Element layer : layers) {
     read_node(layer, weights, version, model.graph);
   }
-  model.graph.outputs.push_back(
-      {text(line, "output"), ValueType::tensor(ElementType::f64), {}, {}});
+  model.graph.outputs.push_back({line.text(kOutput), ValueType::tensor(ElementType::f64), {}, {}});
   keras::spread_masks(model);
-  Element recorded;
-  if (line["tensorflow"].get(recorded) == simdjson::SUCCESS)
-    result.expected = read_tensor(recorded);
+  if (line.has(kRecorded)) result.expected = read_tensor(line.get<Element>(kRecorded));
   return result;
 }
 
@@ -191,8 +241,8 @@ Result<LayerCase> read_named_case(const std::string& path) {
   const Result<CaseLines> lines = read_case_lines(file);
   if (!lines) return lines.error();
   for (std::size_t i = 0; i < lines->size(); ++i) {
-    const Result<bool> found =
-        guard_format(lines->where(i), [&] { return text(parse_json((*lines)[i]), "id") == id; });
+    const Result<bool> found = guard_format(
+        lines->where(i), [&] { return Line(parse_json((*lines)[i]), kLineKeys).text(kId) == id; });
     if (!found) return found.error();
     if (*found) return parse_case_line((*lines)[i], lines->where(i));
   }

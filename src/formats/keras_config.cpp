@@ -234,28 +234,33 @@ void measure(Element value, Shape& shape) {
   }
 }
 
-void fill_one(Element value, double*& to) {
-  if (value.get(*to++) != simdjson::SUCCESS) {
+double element(Element value) {
+  double number = 0;
+  if (value.get(number) != simdjson::SUCCESS) {
     throw FormatError("unreadable", "an element of a tensor is not a number");
   }
+  return number;
 }
 
-void fill(Element value, std::span<const std::int64_t> shape, double*& to) {
-  if (shape.empty()) return fill_one(value, to);
+// Returns where the next elements go.
+double* fill(Element value, std::span<const std::int64_t> shape, double* to) {
+  if (shape.empty()) return *to = element(value), to + 1;
   simdjson::dom::array rows;
   if (value.get(rows) != simdjson::SUCCESS ||
       static_cast<std::int64_t>(rows.size()) != shape.front()) {
     throw FormatError("unreadable", "the rows of a tensor are of different lengths");
   }
-  const bool last = shape.size() == 1;
-  for (Element row : rows) last ? fill_one(row, to) : fill(row, shape.subspan(1), to);
+  if (shape.size() == 1) {
+    for (Element one : rows) *to++ = element(one);
+  } else {
+    for (Element row : rows) to = fill(row, shape.subspan(1), to);
+  }
+  return to;
 }
 
 }  // namespace
 
-Node read_layer(std::string_view class_name, std::string name, Element config) {
-  if (config.type() != Kind::OBJECT) throw FormatError("unreadable", "a layer has no config");
-  if (class_name == "RNN") return read_wrapped_cell(std::move(name), config);
+static Node read_plain(std::string_view class_name, std::string name, Element config) {
   Node node;
   node.domain = keras::kDomain;
   node.name = std::move(name);
@@ -263,6 +268,12 @@ Node read_layer(std::string_view class_name, std::string name, Element config) {
   node.op = layer ? layer->name : class_name;
   if (layer) read_arguments(*layer, config, node);
   return node;
+}
+
+Node read_layer(std::string_view class_name, std::string name, Element config) {
+  if (config.type() != Kind::OBJECT) throw FormatError("unreadable", "a layer has no config");
+  return class_name == "RNN" ? read_wrapped_cell(std::move(name), config)
+                             : read_plain(class_name, std::move(name), config);
 }
 
 // Whether a layer, or one inside it, computes something else in training than when it predicts.
@@ -287,14 +298,11 @@ void read_option(std::string_view name, Element value, Node& node) {
 }
 
 Tensor read_tensor(Element value) {
-  constexpr std::size_t kUsualRank = 5;
   Shape shape;
-  shape.reserve(kUsualRank);
   measure(value, shape);
   if (!checked_element_count(shape)) throw FormatError("unreadable", "a tensor is too large");
-  Tensor tensor = Tensor::uninitialized(ElementType::f64, shape);
-  double* to = tensor.mutate<double>().data();
-  fill(value, tensor.shape(), to);
+  Tensor tensor = Tensor::uninitialized(ElementType::f64, std::move(shape));
+  fill(value, tensor.shape(), tensor.mutate<double>().data());
   return tensor;
 }
 

@@ -308,10 +308,10 @@ std::vector<std::string> weight_names(const Node& node, int version, std::size_t
   const Weights known = expected_weights(node, version);
   std::vector<std::string> names;
   for (std::size_t i = 0; i < count; ++i) {
-    std::string name = i < known.size() ? fmt::format("{}/{}", node.name, known[i].name)
-                                        : fmt::format("{}/weight{}", node.name, i);
+    std::string name = node.name + "/";
+    name += i < known.size() ? std::string(known[i].name) : fmt::format("weight{}", i);
     // Both directions of a Bidirectional have a kernel.
-    if (std::ranges::find(names, name) != names.end()) name += fmt::format("{}", i);
+    if (std::ranges::find(names, name) != names.end()) name += std::to_string(i);
     names.push_back(std::move(name));
   }
   return names;

@@ -56,7 +56,7 @@ class NameIndex {
     std::uint64_t mark;  // the hash; of few names their start: what differs mostly differs there
     std::string_view name;
   };
-  static constexpr std::size_t kMostCompared = 32;
+  static constexpr std::size_t kMostCompared = 16;
   static constexpr std::size_t kFirstChunk = 1 << 8, kLargestChunk = 1 << 16;
 
   // Eight bytes at a time, for names of graphs are long.

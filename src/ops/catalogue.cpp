@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <map>
 #include <tuple>
-#include <unordered_map>
 
+#include "graph/name_index.h"
 #include "ops/defaults.h"
 #include "ops/families.h"
 
@@ -47,27 +47,25 @@ std::map<Key, const Operator*> index_by_version() {
   return index;
 }
 
-struct OperatorName {
-  std::string_view domain, name;
-  bool operator==(const OperatorName&) const = default;
+// The operators of a domain with all their versions, from the oldest: every node of every graph is
+// looked up.
+struct DomainTable {
+  std::string_view name;
+  NameIndex operators{};
+  std::vector<std::vector<Lookup>> versions{};  // by the operator's number
 };
 
-struct HashName {
-  std::size_t operator()(const OperatorName& one) const {
-    const std::hash<std::string_view> hash;
-    return hash(one.name) * 31 + hash(one.domain);
-  }
-};
-
-// All versions of an operator, from the oldest: every node of every graph is looked up.
-using Versions = std::unordered_map<OperatorName, std::vector<Lookup>, HashName>;
-
-Versions index_by_name() {
+std::vector<DomainTable> index_by_name() {
   const auto entries = index_by_version();
-  Versions index;
+  std::vector<DomainTable> index;
   for (const Schema& schema : schemas()) {
     const auto found = entries.find(Key(schema.domain, schema.name, schema.since_version));
-    index[{schema.domain, schema.name}].push_back(
+    // The table is sorted by domain.
+    if (index.empty() || index.back().name != schema.domain) index.push_back({schema.domain});
+    DomainTable* const domain = &index.back();
+    const auto [number, fresh] = domain->operators.add(schema.name);
+    if (fresh) domain->versions.emplace_back();
+    domain->versions[static_cast<std::size_t>(number)].push_back(
         {found == entries.end() ? nullptr : found->second, &schema});
   }
   return index;
@@ -117,13 +115,16 @@ std::span<const Operator> catalogue() {
 }
 
 Lookup find_operator(std::string_view domain, std::string_view name, std::int64_t opset) {
-  static const Versions kIndex = index_by_name();
+  static const std::vector<DomainTable> kIndex = index_by_name();
   for (const AddedDomain& added : added_domains()) {
     if (added.name == domain) return added.find(name, opset);
   }
-  const auto found = kIndex.find({domain == "ai.onnx" ? "" : domain, name});
-  if (found == kIndex.end()) return {};
-  for (auto version = found->second.rbegin(); version != found->second.rend(); ++version) {
+  if (domain == "ai.onnx") domain = "";
+  const auto known = std::ranges::find(kIndex, domain, &DomainTable::name);
+  const int number = known == kIndex.end() ? -1 : known->operators.find(name);
+  if (number < 0) return {};
+  const std::vector<Lookup>& versions = known->versions[static_cast<std::size_t>(number)];
+  for (auto version = versions.rbegin(); version != versions.rend(); ++version) {
     if (version->schema->since_version <= opset) return *version;
   }
   return {};

@@ -101,8 +101,9 @@ bool Check::same_rank(std::string_view a, std::string_view b) {
     undecided("same-rank", fmt::format("the ranks of {} and {}", a, b));
     return false;
   }
+  if (*x == *y) return true;
   return that(
-      *x == *y, "Inconsistent Input Dimensions", "same-rank", fmt::format("rank {}", *x),
+      false, "Inconsistent Input Dimensions", "same-rank", fmt::format("rank {}", *x),
       fmt::format("rank {}", *y), kRankBadness * std::abs(static_cast<double>(*x - *y)),
       fmt::format("{} needs {} and {} of one rank, but they have shapes {} and {}", site.node().op,
                   a, b, assay::to_text(*dims(a)), assay::to_text(*dims(b))));
@@ -240,8 +241,9 @@ bool Check::element_count_is(std::string_view input, std::int64_t count) {
     undecided("element-count", fmt::format("the shape of {}", input));
     return false;
   }
-  return this->shape(checked_element_count(*shape) == count, "element-count",
-                     fmt::format("{} elements in {}", count, input), assay::to_text(*known));
+  if (checked_element_count(*shape) == count) return true;
+  return this->shape(false, "element-count", fmt::format("{} elements in {}", count, input),
+                     assay::to_text(*known));
 }
 
 bool Check::divisible(const Dim& number, std::int64_t divisor, std::string_view what) {
@@ -252,8 +254,9 @@ bool Check::divisible(const Dim& number, std::int64_t divisor, std::string_view 
     undecided("divisible", std::string(what));
     return false;
   }
-  return shape(number.value % divisor == 0, "divisible",
-               fmt::format("{} divisible by {}", what, divisor), fmt::format("{}", number.value));
+  if (number.value % divisor == 0) return true;
+  return shape(false, "divisible", fmt::format("{} divisible by {}", what, divisor),
+               fmt::format("{}", number.value));
 }
 
 bool Check::not_empty(std::string_view input) {

@@ -1,7 +1,6 @@
 // The predicates of Check that are about attributes and known elements.
 #include <algorithm>
 #include <cmath>
-#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -58,12 +57,15 @@ bool Check::axes(std::string_view attribute, std::string_view input) {
 
 bool Check::axes(std::string_view what, const std::vector<std::int64_t>& values,
                  std::int64_t rank) {
-  std::set<std::int64_t> seen;
+  InlineVector<std::int64_t, 8> seen;
   for (std::int64_t value : values) {
     if (!axis(what, value, between(-rank, rank - 1))) return false;
-    if (seen.insert(value < 0 ? value + rank : value).second) continue;
-    return argument(false, "axes-unique", fmt::format("each axis once in {}", what),
-                    fmt::format("{}", values));
+    const std::int64_t place = value < 0 ? value + rank : value;
+    if (std::ranges::find(seen, place) != seen.end()) {
+      return argument(false, "axes-unique", fmt::format("each axis once in {}", what),
+                      fmt::format("{}", values));
+    }
+    seen.push_back(place);
   }
   return true;
 }

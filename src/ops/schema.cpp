@@ -11,17 +11,12 @@ using namespace std::string_view_literals;
 
 #include "generated/onnx_schemas.inc"
 
-// The element of a list sorted by name that has this name, or nullptr.
-template <class Named>
-const Named* find_sorted(std::span<const Named> list, std::string_view name) {
-  const auto found = std::ranges::lower_bound(list, name, {}, &Named::name);
-  return found != list.end() && found->name == name ? &*found : nullptr;
-}
-
 }  // namespace
 
 const AttributeFormal* Schema::find_attribute(std::string_view attribute) const {
-  return find_sorted(attributes, attribute);
+  // There are few, and names of different lengths differ at once.
+  const auto found = std::ranges::find(attributes, attribute, &AttributeFormal::name);
+  return found != attributes.end() ? &*found : nullptr;
 }
 
 const TypeConstraint* Schema::find_constraint(std::string_view type) const {

@@ -105,12 +105,12 @@ Around around(const Shape& shape, std::size_t axis) {
 }
 
 Meaning reshape() {
-  return move([](const Call& call) -> std::vector<Movement> {
+  return custom(Pattern::move, [](Call& call) {
+    static const Movement kWhole = whole(0);
     for (std::size_t i = 1; i < call.inputs.size(); ++i)
       if (call.has(i)) call.exact(i);
-    std::vector<Movement> all;
-    all.push_back(whole(0));
-    return all;
+    if (!call.site.has_output(0)) return;
+    call.outputs[0] = moved(call, kWhole, call.output_type(0), call.output_shape(0));
   });
 }
 

@@ -1,6 +1,7 @@
 // What the standard's table demands of every node: numbers of inputs and outputs, types,
 // attributes.
 #include <algorithm>
+#include <array>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -57,7 +58,21 @@ bool check_counts(Check& c, const Schema& schema) {
   return holds;
 }
 
-bool allowed(const Schema& schema, std::string_view type, const std::string& found) {
+// How the standard spells a type; `room` is for what is no tensor. Every check of a node asks.
+std::string_view spelled(const ValueType& type, std::string& room) {
+  static const auto kTensors = [] {
+    std::array<std::string, kElementTypeCount> names;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      names[i] = standard_name(ValueType::tensor(static_cast<ElementType>(i)));
+    }
+    return names;
+  }();
+  if (type.is_tensor()) return kTensors[static_cast<std::size_t>(type.element)];
+  room = standard_name(type);
+  return room;
+}
+
+bool allowed(const Schema& schema, std::string_view type, std::string_view found) {
   if (const TypeConstraint* constraint = schema.find_constraint(type))
     return std::find(constraint->allowed.begin(), constraint->allowed.end(), found) !=
            constraint->allowed.end();
@@ -65,20 +80,21 @@ bool allowed(const Schema& schema, std::string_view type, const std::string& fou
 }
 
 bool refuse_type(Check& c, const Schema& schema, const FormalParameter& formal,
-                 const std::string& found) {
-  return c.that(false, "Type Error", "type", std::string(formal.type), found, kArgumentBadness,
+                 std::string_view found) {
+  return c.that(false, "Type Error", "type", std::string(formal.type), std::string(found),
+                kArgumentBadness,
                 fmt::format("{} does not take {} as {}", schema.name, found, formal.name));
 }
 
 // One constraint name stands for one type throughout a node.
 bool check_types(Check& c, const Schema& schema) {
-  std::vector<std::size_t> bound;  // the first input of each kind
-  bound.reserve(c.site.input_count());
+  InlineVector<std::size_t, 4> bound;  // the first input of each kind
+  std::string room, other_room;
   bool holds = true;
   for (std::size_t i = 0; i < c.site.input_count(); ++i) {
     const FormalParameter* formal = formal_at(schema.inputs, i);
     if (!formal || !c.site.has_input(i)) continue;
-    const std::string found = standard_name(c.site.type(i));
+    const std::string_view found = spelled(c.site.type(i), room);
     if (found.find("undefined") != std::string::npos) {
       c.undecided("type", fmt::format("the type of {}", formal->name));
       continue;
@@ -93,9 +109,10 @@ bool check_types(Check& c, const Schema& schema) {
     });
     if (known == bound.end()) {
       bound.push_back(i);
-    } else if (const std::string other = standard_name(c.site.type(*known)); other != found) {
+    } else if (const auto other = spelled(c.site.type(*known), other_room); other != found) {
       holds =
-          c.that(false, "Type Error", "same-type", other, found, kArgumentBadness,
+          c.that(false, "Type Error", "same-type", std::string(other), std::string(found),
+                 kArgumentBadness,
                  fmt::format("{} needs one type for all inputs of kind {}, but {} is {} beside {}",
                              schema.name, formal->type, formal->name, found, other));
     }

@@ -227,9 +227,9 @@ void settle_singles(const double* given, std::int64_t count, float* values, doub
 }
 
 template <class S>
-Settler<S>::Settler(ElementType type, Shape shape) : type_(type) {
-  const auto count = static_cast<std::size_t>(element_count(shape));
-  tensor_ = Tensor::uninitialized(type, std::move(shape));
+Settler<S>::Settler(ElementType type, Shape shape)
+    : type_(type), tensor_(Tensor::uninitialized(type, std::move(shape))) {
+  [[maybe_unused]] const auto count = static_cast<std::size_t>(tensor_.size());
   if constexpr (std::is_same_v<S, Bounded>) errors_.resize(count);
   if constexpr (std::is_same_v<S, Interval>) ranges_.resize(count);
 }

@@ -12,17 +12,28 @@ namespace {
 constexpr std::int64_t kBlock = 1024;      // elements handled at a time: fits the first cache
 constexpr std::int64_t kGrain = 8 * 1024;  // elements worth a thread
 
-// Reads one input as if it had the output's shape. Floats are read where they lie.
+// The elements themselves, if they lie in memory as S.
+template <class S>
+const S* elements_as(const Value& value) {
+  if constexpr (!std::is_same_v<S, Bounded> && !std::is_same_v<S, Interval>) {
+    if (storage_of(value.type()) == StorageOf<S>::value) return value.tensor().data<S>().data();
+  }
+  return nullptr;
+}
+
+// Reads one input as if it had the output's shape, where it lies if that can be.
 template <class S>
 class Reader {
  public:
-  Reader(const Value& value, const Shape& output) : value_(&value) {
-    if constexpr (std::is_same_v<S, float>) source_ = value.tensor().data<float>().data();
+  Reader(const Value& value, const Shape& output)
+      : value_(&value), source_(elements_as<S>(value)), lies_(source_ != nullptr) {
     const std::int64_t size = value.tensor().size();
     if (value.shape() == output || (size == element_count(output) && size > 0)) return;
     if constexpr (!std::is_same_v<S, float>) {
-      whole_ = load<S>(value).data;
-      source_ = whole_.data();
+      if (!lies_) {
+        whole_ = load<S>(value).data;
+        source_ = whole_.data();
+      }
     }
     if (size == 1) {
       mode_ = Mode::single;
@@ -33,16 +44,14 @@ class Reader {
   }
 
   bool constant() const { return mode_ == Mode::single; }
-  bool in_place() const { return std::is_same_v<S, float> && mode_ == Mode::direct; }
+  bool in_place() const { return lies_ && mode_ == Mode::direct; }
 
   // Elements [begin, begin + count): in place, or in `out`.
   const S* read(std::int64_t begin, std::int64_t count, S* out) const {
     switch (mode_) {
       case Mode::direct:
-        if constexpr (std::is_same_v<S, float>)
-          return source_ + begin;
-        else
-          load<S>(*value_, begin, begin + count, out);
+        if (lies_) return source_ + begin;
+        if constexpr (!std::is_same_v<S, float>) load<S>(*value_, begin, begin + count, out);
         break;
       case Mode::single:
         std::fill(out, out + count, source_[0]);
@@ -102,7 +111,8 @@ class Reader {
   const Value* value_;
   Mode mode_ = Mode::direct;
   std::vector<S> whole_;
-  const S* source_ = nullptr;
+  const S* source_;
+  bool lies_;
   Shape extents_;
   Shape strides_;
 };
@@ -116,7 +126,7 @@ void by_blocks(const std::vector<Reader<S>>& readers, const Kernel<S>& kernel, s
   const bool in_place = std::all_of(readers.begin(), readers.end(),
                                     [](const Reader<S>& reader) { return reader.in_place(); });
   std::vector<S> buffer(in_place ? 0 : readers.size() * static_cast<std::size_t>(block));
-  std::vector<const S*> in(readers.size());
+  InlineVector<const S*, 4> in(readers.size());
   const auto own = [&](std::size_t k) {
     return buffer.data() + static_cast<std::int64_t>(k) * block;
   };

@@ -25,8 +25,8 @@ std::string Builder::input(std::size_t i) const {
 
 std::string Builder::fresh() { return numbered("v", static_cast<std::size_t>(next_++)); }
 
-static Node unnamed(std::string op, Builder::Values inputs, Builder::Attributes attributes) {
-  Node node;
+Node& Builder::add(std::string op, Values inputs, Attributes attributes) {
+  Node& node = graph_.nodes.emplace_back();
   node.op = std::move(op);
   node.inputs = std::move(inputs);
   node.attributes = std::move(attributes);
@@ -34,14 +34,13 @@ static Node unnamed(std::string op, Builder::Values inputs, Builder::Attributes 
 }
 
 std::string Builder::operator()(std::string op, Values inputs, Attributes attributes) {
-  graph_.nodes.push_back(unnamed(std::move(op), std::move(inputs), std::move(attributes)));
-  return graph_.nodes.back().outputs.emplace_back(fresh());
+  Node& node = add(std::move(op), std::move(inputs), std::move(attributes));
+  return node.outputs.emplace_back(fresh());
 }
 
 Builder::Values Builder::many(std::string op, Values inputs, std::size_t outputs,
                               Attributes attributes) {
-  graph_.nodes.push_back(unnamed(std::move(op), std::move(inputs), std::move(attributes)));
-  Values& names = graph_.nodes.back().outputs;
+  Values& names = add(std::move(op), std::move(inputs), std::move(attributes)).outputs;
   for (std::size_t i = 0; i < outputs; ++i) names.push_back(fresh());
   return names;
 }

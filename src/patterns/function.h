@@ -43,6 +43,7 @@ class Builder {
 
  private:
   std::string fresh();
+  Node& add(std::string op, Values inputs, Attributes attributes);
   const Site* site_;
   Graph graph_;
   std::vector<std::string> outputs_;

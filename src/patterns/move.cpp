@@ -62,7 +62,9 @@ std::vector<T> side(const Value& value) {
   }
 }
 
-bool carries(const Call& call, const std::vector<std::size_t>& inputs) {
+using Inputs = InlineVector<std::size_t, 4>;
+
+bool carries(const Call& call, const Inputs& inputs) {
   return std::any_of(inputs.begin(), inputs.end(),
                      [&](std::size_t i) { return call.has(i) && !call.input(i).exact(); });
 }
@@ -70,10 +72,9 @@ bool carries(const Call& call, const std::vector<std::size_t>& inputs) {
 // The result of a copying function applied to the elements and to their errors or ranges.
 // apply<T>(source pointers by input, target, fill)
 template <class Apply>
-Value copied(const Call& call, const std::vector<std::size_t>& inputs,
-             std::optional<std::size_t> fill, bool complete, ElementType type, const Shape& shape,
-             const Apply& apply) {
-  std::vector<std::size_t> involved = inputs;
+Value copied(const Call& call, const Inputs& inputs, std::optional<std::size_t> fill, bool complete,
+             ElementType type, const Shape& shape, const Apply& apply) {
+  Inputs involved = inputs;
   if (fill) involved.push_back(*fill);
   std::sort(involved.begin(), involved.end());
   involved.erase(std::unique(involved.begin(), involved.end()), involved.end());
@@ -139,8 +140,9 @@ Value moved(const Call& call, const Movement& movement, ElementType type, const 
   if (recorder) return recorder->moved(call, movement, type, shape);
   if (is_whole(call, movement, element_count(shape)))
     return call.input(movement.regions[0].input).reshaped(shape);
-  std::vector<std::size_t> inputs;
+  Inputs inputs;
   std::vector<Region> regions;
+  regions.reserve(movement.regions.size());
   for (const Region& region : movement.regions) {
     inputs.push_back(region.input);
     regions.push_back(simplified(region));

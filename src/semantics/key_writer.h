@@ -24,9 +24,11 @@ class KeyWriter {
     buffer_[size_++] = value;
   }
   void number(std::int64_t value) {  // small ones in one byte
+    constexpr std::size_t kMostBytes = 10;
+    if (buffer_.size() - size_ < kMostBytes) flush();
     auto rest = static_cast<std::uint64_t>(value) << 1 ^ static_cast<std::uint64_t>(value >> 63);
-    for (; rest >= 128; rest >>= 7) mark(static_cast<char>(rest | 128));
-    mark(static_cast<char>(rest));
+    for (; rest >= 128; rest >>= 7) buffer_[size_++] = static_cast<char>(rest | 128);
+    buffer_[size_++] = static_cast<char>(rest);
   }
   void count(std::size_t value) { number(static_cast<std::int64_t>(value)); }
   void numbers(std::span<const std::int64_t> values) {

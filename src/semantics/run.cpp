@@ -117,10 +117,10 @@ bool overrides(const Plan& plan, int slot) {
 
 std::vector<Value> Run::run_in(const Plan& plan, std::span<const Value> inputs,
                                const Scope* outer) {
-  std::vector<Value> kept;
   const bool remember = plan.id < memory_->slots.size();
-  if (remember) kept = std::move(memory_->slots[plan.id]);
-  Scope scope{kept.empty() ? fresh_slots(plan) : std::move(kept), outer, &plan};
+  Scope scope{{}, outer, &plan};
+  if (remember) scope.slots = std::move(memory_->slots[plan.id]);
+  if (scope.slots.empty()) scope.slots = fresh_slots(plan);
   bool overridden = false;
   for (std::size_t i = 0; i < plan.inputs.size() && i < inputs.size(); ++i) {
     if (plan.inputs[i] < 0 || !inputs[i].present()) continue;
@@ -153,8 +153,10 @@ void Run::note_failure(const PlannedNode& node) {
   if (failed_.empty() && silent_ == 0) failed_ = path_ + node.label() + steps_;
 }
 
-void Run::run_node(const PlannedNode& node, Scope& scope) {
-  std::vector<Value> inputs = std::move(spare_);
+std::vector<Value>& Run::take_inputs(const PlannedNode& node, Scope& scope) {
+  while (inputs_.size() <= running_.size()) inputs_.emplace_back();
+  std::vector<Value>& inputs = inputs_[running_.size()];
+  inputs.clear();
   inputs.reserve(node.inputs.size());
   for (const SlotRef& input : node.inputs) {
     if (input.last) {
@@ -163,12 +165,17 @@ void Run::run_node(const PlannedNode& node, Scope& scope) {
       inputs.push_back(scope.at(input));
     }
   }
+  return inputs;
+}
+
+std::vector<Value> Run::evaluate_here(const PlannedNode& node, const Scope& scope,
+                                      std::span<const Value> inputs, bool* unknown) {
   running_.push_back({&node, &scope});
   ++node_count_;
-  bool unknown = false;
-  std::vector<Value> outputs;
   try {
-    outputs = evaluate(node, inputs, &unknown);
+    std::vector<Value> outputs = evaluate(node, inputs, unknown);
+    running_.pop_back();
+    return outputs;
   } catch (const InexactDecision&) {  // an answer, if not one of this node
     running_.pop_back();
     throw;
@@ -176,7 +183,12 @@ void Run::run_node(const PlannedNode& node, Scope& scope) {
     note_failure(node);
     throw;
   }
-  running_.pop_back();
+}
+
+void Run::run_node(const PlannedNode& node, Scope& scope) {
+  std::vector<Value>& inputs = take_inputs(node, scope);
+  bool unknown = false;
+  std::vector<Value> outputs = evaluate_here(node, scope, inputs, &unknown);
   if (silent_ == 0) {
     if (unknown && options_.recorded) substitute_recorded(node, outputs);
     if (options_.observe) options_.observe({node, path_, steps_, inputs, outputs, unknown});
@@ -187,7 +199,6 @@ void Run::run_node(const PlannedNode& node, Scope& scope) {
   }
   store(node, outputs, scope);
   inputs.clear();
-  spare_ = std::move(inputs);
 }
 
 void Run::pass_over(const PlannedNode& node, Scope& scope) const {

@@ -1,6 +1,7 @@
 // Run: one evaluation of a plan.
 #pragma once
 
+#include <deque>
 #include <map>
 #include <string>
 #include <vector>
@@ -48,6 +49,9 @@ class Run : public GraphEvaluator {
 
   std::vector<Value> run_in(const Plan& plan, std::span<const Value> inputs, const Scope* outer);
   void run_node(const PlannedNode& node, Scope& scope);
+  std::vector<Value>& take_inputs(const PlannedNode& node, Scope& scope);
+  std::vector<Value> evaluate_here(const PlannedNode& node, const Scope& scope,
+                                   std::span<const Value> inputs, bool* unknown);
   void pass_over(const PlannedNode& node, Scope& scope) const;
   static void store(const PlannedNode& node, std::vector<Value>& outputs, Scope& scope);
   void note_failure(const PlannedNode& node);
@@ -70,8 +74,8 @@ class Run : public GraphEvaluator {
   RunMemory* memory_;
   std::vector<Running> running_;  // from the outermost
   std::string path_, steps_;
-  std::vector<Value> spare_;  // room for the inputs of the next node
-  std::string failed_;        // the node at which an exception rose
+  std::deque<std::vector<Value>> inputs_;  // of the running nodes, and room for those of others
+  std::string failed_;                     // the node at which an exception rose
   std::uint64_t node_count_ = 0;
   std::map<const Operator*, int> in_vain_;  // how often in a row plain results did not suffice
   int silent_ = 0;  // inside composed graphs, whose nodes are not the model's: nobody observes them

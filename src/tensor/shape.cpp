@@ -10,16 +10,15 @@
 namespace assay {
 
 std::optional<std::int64_t> checked_element_count(std::span<const std::int64_t> shape) {
-  if (std::ranges::any_of(shape, [](std::int64_t extent) { return extent < 0; })) {
-    return std::nullopt;
-  }
-  // Zero first: [2^40, 2^40, 0] is a good shape of no elements.
-  if (std::ranges::find(shape, 0) != shape.end()) return 0;
   std::int64_t count = 1;
+  bool empty = false, too_large = false;
   for (const std::int64_t extent : shape) {
-    if (__builtin_mul_overflow(count, extent, &count)) return std::nullopt;
+    if (extent < 0) return std::nullopt;
+    empty = empty || extent == 0;
+    too_large = __builtin_mul_overflow(count, extent, &count) || too_large;
   }
-  return count;
+  if (empty) return 0;  // though the product of the others be too large: [2^40, 2^40, 0]
+  return too_large ? std::nullopt : std::optional(count);
 }
 
 std::int64_t element_count(std::span<const std::int64_t> shape) {

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <deque>
-#include <unordered_map>
 
 #include <fmt/format.h>
 
+#include "graph/name_index.h"
 #include "layers/keras/body.h"
 
 namespace assay::keras {
@@ -141,7 +141,8 @@ void fill_schemas(const Layer& layer, Entry& entry) {
 struct Table {
   std::vector<Layer> layers = join();
   std::deque<Entry> entries;
-  std::unordered_map<std::string_view, std::size_t> places;
+  NameIndex names;                  // of layers, and their aliases
+  std::vector<std::size_t> places;  // by the name's number
 
   Table() {
     for (std::size_t i = 0; i < layers.size(); ++i) {
@@ -158,9 +159,19 @@ struct Table {
       if (layer.draws) entry.op.meaning.pattern = Pattern::random;
       entry.op.variants = layer.variants;
       fill_schemas(layer, entry);
-      ASSAY_CHECK(places.emplace(layer.name, i).second);
-      if (!layer.alias.empty()) ASSAY_CHECK(places.emplace(layer.alias, i).second);
+      add_name(layer.name, i);
+      if (!layer.alias.empty()) add_name(layer.alias, i);
     }
+  }
+
+  void add_name(std::string_view name, std::size_t place) {
+    ASSAY_CHECK(names.add(name).second);
+    places.push_back(place);
+  }
+
+  std::optional<std::size_t> find(std::string_view name) const {
+    const int number = names.find(name);
+    return number < 0 ? std::nullopt : std::optional(places[static_cast<std::size_t>(number)]);
   }
 };
 
@@ -170,9 +181,9 @@ const Table& table() {
 }
 
 Lookup find_entry(std::string_view name, std::int64_t version) {
-  const auto place = table().places.find(name);
-  if (place == table().places.end()) return {};
-  const Entry& entry = table().entries[place->second];
+  const auto place = table().find(name);
+  if (!place) return {};
+  const Entry& entry = table().entries[*place];
   for (auto schema = entry.versions.rbegin(); schema != entry.versions.rend(); ++schema) {
     if (schema->since_version <= version) return {&entry.op, &*schema};
   }
@@ -184,8 +195,8 @@ Lookup find_entry(std::string_view name, std::int64_t version) {
 std::span<const Layer> layers() { return table().layers; }
 
 const Layer* find_layer(std::string_view name) {
-  const auto place = table().places.find(name);
-  return place == table().places.end() ? nullptr : &table().layers[place->second];
+  const auto place = table().find(name);
+  return place ? &table().layers[*place] : nullptr;
 }
 
 bool asks_for(const Node& node, std::string_view argument) {
