@@ -82,7 +82,7 @@ void RangePaths::note(const Analyzed& seen) {
       inner_.insert_or_assign(seen.path + seen.node.node.outputs[i], MadeInside{seen.path, made});
     } else if (seen.node.outputs[i] >= 0) {
       const auto slot = static_cast<std::size_t>(seen.node.outputs[i]);
-      if (slot >= main_.size()) main_.resize(std::max(slot + 1, 2 * main_.size()));
+      main_.grow(slot + 1);
       main_[slot] = made;
     }
   }

@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/chunked.h"
 #include "numeric/analysis.h"
 #include "numeric/lint.h"
 
@@ -40,7 +41,7 @@ class RangePaths {
   const Made* find(std::string& path, const Operand& value) const;
   const Made* find_in_main(const std::string& value) const;
 
-  std::vector<Made> main_;                             // by slot; without a node: nothing varies
+  Chunked<Made> main_;                                 // by slot; without a node: nothing varies
   std::unordered_map<std::string, MadeInside> inner_;  // by the value's name, behind its path
 };
 
