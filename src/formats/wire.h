@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace assay {
 
@@ -19,6 +20,18 @@ struct WireField {
   std::string_view bytes;     // of a field of bytes
 };
 
+std::optional<std::uint64_t> take_long_varint(std::string_view& bytes);
+
+// The varint at the start of `bytes`, from which it is removed; nullopt if there is none. Nearly
+// all are keys and lengths of one byte.
+inline std::optional<std::uint64_t> take_varint(std::string_view& bytes) {
+  if (bytes.empty()) return std::nullopt;
+  const auto byte = static_cast<unsigned char>(bytes.front());
+  if (byte >= 0x80) return take_long_varint(bytes);
+  bytes.remove_prefix(1);
+  return byte;
+}
+
 // Reads the fields of one message in order.
 class WireReader {
  public:
@@ -30,16 +43,16 @@ class WireReader {
   std::size_t position() const { return all_.size() - rest_.size(); }
 
  private:
-  std::optional<std::uint64_t> varint();
-  std::optional<std::uint64_t> fixed(std::size_t bytes);
+  template <std::size_t kBytes>
+  bool fixed(std::uint64_t& value);
   std::nullopt_t fail(std::string reason);
 
   std::string_view rest_, all_;
   std::string failure_;
 };
 
-// The next varint of a packed field, which is removed from `bytes`.
-std::optional<std::uint64_t> take_varint(std::string_view& bytes);
+// Adds the numbers of a packed field, which are of one type; false where they do not end with it.
+bool unpack(std::string_view bytes, WireType type, std::vector<std::uint64_t>& numbers);
 
 void put_varint(std::string& message, std::uint64_t value);
 void put_integer(std::string& message, std::uint32_t number, std::int64_t value);
