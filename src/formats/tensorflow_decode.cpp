@@ -1,6 +1,7 @@
 #include "formats/tensorflow_decode.h"
 
 #include <algorithm>
+#include <type_traits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -10,6 +11,7 @@
 #include "formats/tensorflow_value.h"
 #include "formats/wire.h"
 #include "generated/tensorflow.pb.h"
+#include "graph/name_index.h"
 #include "graph/names.h"
 
 namespace assay {
@@ -42,14 +44,18 @@ class Decoder {
   }
 
  private:
+  // Calls visit(field), or visit(field, where it ends).
   template <class Proto, class Visit>
   void read(std::string_view bytes, Visit&& visit) {
     static const int kFields = Proto::descriptor()->field_count();
     size_.message(kFields);
     WireReader reader(bytes);
-    while (const auto field = reader.next()) {
-      if (field->type != WireType::bytes) size_.number();
-      visit(*field);
+    for (WireField field; reader.next(field);) {
+      if (field.type != WireType::bytes) size_.number();
+      if constexpr (std::is_invocable_v<Visit, const WireField&, std::size_t>)
+        visit(field, reader.position());
+      else
+        visit(field);
     }
     require_whole(reader);
   }
@@ -244,21 +250,44 @@ class Decoder {
     using Proto = wire::NodeDef;
     std::string_view name, op;
     inputs_.clear();
-    attributes_.clear();
-    read<Proto>(bytes, [&](const WireField& field) {
+    entries_.clear();
+    std::size_t first = 0, last = 0;  // the part of the bytes that has the attributes
+    bool together = true;
+    std::size_t start = 0;
+    read<Proto>(bytes, [&](const WireField& field, std::size_t end) {
+      const std::size_t from = std::exchange(start, end);
       if (field.type != WireType::bytes) return;
       if (field.number == Proto::kNameFieldNumber) name = counted(field.bytes);
       if (field.number == Proto::kOpFieldNumber) op = counted(field.bytes);
       if (field.number == Proto::kInputFieldNumber) inputs_.push_back(counted(field.bytes));
-      if (field.number == Proto::kAttrFieldNumber) attributes_.push_back(field.bytes);
+      if (field.number != Proto::kAttrFieldNumber) return;
+      if (entries_.empty()) first = from;
+      together = together && (entries_.empty() || last == from);
+      last = end;
+      entries_.push_back(field.bytes);
     });
     node.name = text(name, "node name");
     node.op = text(op, "operator");
     node.inputs.reserve(inputs_.size());
     for (const std::string_view input : inputs_) node.inputs.push_back(text(input, "input"));
-    node.attributes.reserve(attributes_.size());
-    for (const std::string_view entry : attributes_)
-      attribute(entry, node.name, node.attributes.emplace_back());
+    if (entries_.empty()) return;
+    node.attributes = together ? known_attributes(bytes.substr(first, last - first), node.name)
+                               : attributes(node.name);
+  }
+
+  // The same bytes are the same attributes.
+  const tensorflow::SharedAttributes& known_attributes(std::string_view bytes,
+                                                       const std::string& node) {
+    const auto [number, fresh] = known_.add(bytes);
+    if (fresh) lists_.push_back(attributes(node));
+    return lists_[static_cast<std::size_t>(number)];
+  }
+
+  tensorflow::SharedAttributes attributes(const std::string& node) {
+    std::vector<Attribute> list;
+    list.reserve(entries_.size());
+    for (const std::string_view entry : entries_) attribute(entry, node, list.emplace_back());
+    return list;
   }
 
   void library(std::string_view bytes, std::vector<tensorflow::FunctionDef>& functions) {
@@ -324,7 +353,9 @@ class Decoder {
   }
 
   DecodedSize size_{kMostDecoded};
-  std::vector<std::string_view> inputs_, attributes_;  // of the node at hand
+  std::vector<std::string_view> inputs_, entries_;  // of the node at hand
+  NameIndex known_;                                 // lists of attributes, by their bytes
+  std::vector<tensorflow::SharedAttributes> lists_;
 };
 
 // The pieces of a message in a field, which add up to it.

@@ -11,7 +11,7 @@ constexpr std::uint64_t kLargestFieldNumber = (1U << 29) - 1;
 
 }  // namespace
 
-std::optional<std::uint64_t> take_long_varint(std::string_view& bytes) {
+std::optional<std::uint64_t> take_varint(std::string_view& bytes) {
   std::uint64_t value = 0;
   for (std::size_t i = 0; i < bytes.size() && i < 10; ++i) {
     const auto byte = static_cast<unsigned char>(bytes[i]);
@@ -51,53 +51,62 @@ bool unpack(std::string_view bytes, WireType type, std::vector<std::uint64_t>& n
   return true;
 }
 
-std::nullopt_t WireReader::fail(std::string reason) {
+bool WireReader::fail(std::string reason) {
   failure_ = std::move(reason);
-  return std::nullopt;
+  return false;
+}
+
+// Nearly all are keys and lengths of one byte.
+inline bool WireReader::varint(std::uint64_t& value) {
+  const auto first = rest_.empty() ? 0xFF : static_cast<unsigned char>(rest_.front());
+  if (first < 0x80) {
+    value = first;
+    rest_.remove_prefix(1);
+    return true;
+  }
+  const auto taken = take_varint(rest_);
+  if (!taken) return fail("a number does not end");
+  value = *taken;
+  return true;
 }
 
 template <std::size_t kBytes>
 bool WireReader::fixed(std::uint64_t& value) {
-  if (rest_.size() < kBytes) return false;
+  if (rest_.size() < kBytes) return fail("it ends inside a number");
   value = fixed_at<kBytes>(rest_.data());
   rest_.remove_prefix(kBytes);
   return true;
 }
 
-std::optional<WireField> WireReader::next() {
-  std::optional<WireField> field;
-  if (rest_.empty()) return field;
-  const auto tag = take_varint(rest_);
-  if (!tag) return fail("a number does not end");
-  if (*tag >> 3 == 0 || *tag >> 3 > kLargestFieldNumber) return fail("a field has no valid number");
-  field.emplace().number = static_cast<std::uint32_t>(*tag >> 3);
-  field->type = static_cast<WireType>(*tag & 7);
-  switch (field->type) {
+bool WireReader::next(WireField& field) {
+  if (rest_.empty()) return false;
+  std::uint64_t tag = 0, number = 0;
+  if (!varint(tag)) return false;
+  if (tag >> 3 == 0 || tag >> 3 > kLargestFieldNumber) return fail("a field has no valid number");
+  field = {static_cast<std::uint32_t>(tag >> 3), static_cast<WireType>(tag & 7), 0, {}};
+  switch (field.type) {
     case WireType::fixed64:
-      if (!fixed<8>(field->integer)) return fail("it ends inside a number");
-      return field;
+      return fixed<8>(field.integer);
     case WireType::fixed32:
-      if (!fixed<4>(field->integer)) return fail("it ends inside a number");
-      return field;
+      return fixed<4>(field.integer);
     case WireType::varint:
     case WireType::bytes:
       break;
     default:
-      return fail(fmt::format("field {} has the unknown wire type {}", field->number, *tag & 7));
+      return fail(fmt::format("field {} has the unknown wire type {}", field.number, tag & 7));
   }
-  const auto integer = take_varint(rest_);
-  if (!integer) return fail("a number does not end");
-  if (field->type == WireType::varint) {
-    field->integer = *integer;
-    return field;
+  if (!varint(number)) return false;
+  if (field.type == WireType::varint) {
+    field.integer = number;
+    return true;
   }
-  if (*integer > rest_.size()) {
+  if (number > rest_.size()) {
     return fail(
-        fmt::format("field {} needs {} bytes, {} are left", field->number, *integer, rest_.size()));
+        fmt::format("field {} needs {} bytes, {} are left", field.number, number, rest_.size()));
   }
-  field->bytes = std::string_view(rest_.data(), *integer);
-  rest_.remove_prefix(*integer);
-  return field;
+  field.bytes = std::string_view(rest_.data(), number);
+  rest_.remove_prefix(number);
+  return true;
 }
 
 void put_varint(std::string& message, std::uint64_t value) {

@@ -20,36 +20,33 @@ struct WireField {
   std::string_view bytes;     // of a field of bytes
 };
 
-std::optional<std::uint64_t> take_long_varint(std::string_view& bytes);
-
-// The varint at the start of `bytes`, from which it is removed; nullopt if there is none. Nearly
-// all are keys and lengths of one byte.
-inline std::optional<std::uint64_t> take_varint(std::string_view& bytes) {
-  if (bytes.empty()) return std::nullopt;
-  const auto byte = static_cast<unsigned char>(bytes.front());
-  if (byte >= 0x80) return take_long_varint(bytes);
-  bytes.remove_prefix(1);
-  return byte;
-}
-
 // Reads the fields of one message in order.
 class WireReader {
  public:
   explicit WireReader(std::string_view message) : rest_(message), all_(message) {}
 
   // The next field; nullopt at the end, or where the bytes are no field: then failure() says why.
-  std::optional<WireField> next();
+  std::optional<WireField> next() {
+    WireField field;
+    return next(field) ? std::optional(field) : std::nullopt;
+  }
+  bool next(WireField& field);  // the same; false instead of nullopt
   const std::string& failure() const { return failure_; }
   std::size_t position() const { return all_.size() - rest_.size(); }
 
  private:
+  // These are false where the bytes do not have it.
+  bool varint(std::uint64_t& value);
   template <std::size_t kBytes>
   bool fixed(std::uint64_t& value);
-  std::nullopt_t fail(std::string reason);
+  bool fail(std::string reason);
 
   std::string_view rest_, all_;
   std::string failure_;
 };
+
+// The varint at the start of `bytes`, from which it is removed; nullopt if there is none.
+std::optional<std::uint64_t> take_varint(std::string_view& bytes);
 
 // Adds the numbers of a packed field, which are of one type; false where they do not end with it.
 bool unpack(std::string_view bytes, WireType type, std::vector<std::uint64_t>& numbers);

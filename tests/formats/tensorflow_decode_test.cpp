@@ -50,7 +50,7 @@ Result<tensorflow::GraphDef> parse(const std::string& bytes) {
 AttributeValue value_of(const std::string& value) {
   const auto graph = parse(graph_with(value));
   if (!graph) throw std::runtime_error(graph.error().message);
-  return graph->nodes.at(0).attributes.at(0).value;
+  return graph->nodes.at(0).attributes.list().at(0).value;
 }
 
 std::string error_of(const std::string& bytes) {
@@ -137,8 +137,32 @@ TEST(TensorflowDecode, PutsTogetherWhatComesTwice) {
   const auto graph = parse(field(1, field(1, "y") + field(1, "x") + field(5, entry)));
   ASSERT_TRUE(graph.has_value());
   EXPECT_EQ(graph->nodes[0].name, "x");
-  EXPECT_EQ(graph->nodes[0].attributes[0].name, "a");
-  EXPECT_EQ(to_text(std::get<ValueType>(graph->nodes[0].attributes[0].value)), "undefined[1,1]");
+  EXPECT_EQ(graph->nodes[0].attributes.list()[0].name, "a");
+  EXPECT_EQ(to_text(std::get<ValueType>(graph->nodes[0].attributes.list()[0].value)),
+            "undefined[1,1]");
+}
+
+TEST(TensorflowDecode, KeepsListsOfAttributesApart) {
+  const auto entry = [](const std::string& key) { return field(5, field(1, key)); };
+  const auto node = [](const std::string& rest) { return field(1, field(1, "x") + rest); };
+  const auto keys = [&](const std::string& bytes) {
+    std::vector<std::vector<std::string>> all;
+    const tensorflow::GraphDef graph = decode_graph_def(bytes);
+    for (const tensorflow::NodeDef& one : graph.nodes) {
+      all.emplace_back();
+      for (const Attribute& attribute : one.attributes) all.back().push_back(attribute.name);
+    }
+    return all;
+  };
+  using Keys = std::vector<std::vector<std::string>>;
+  const std::string both = entry("a") + entry("b");
+  EXPECT_EQ(keys(node(both) + node(both) + node(entry("a")) + node("")),
+            (Keys{{"a", "b"}, {"a", "b"}, {"a"}, {}}));
+  // Something between them; and one entry with the bytes of two.
+  const std::string between = entry("a") + field(3, "y") + entry("b");
+  EXPECT_EQ(keys(node(between) + node(entry("a")) + node(between)),
+            (Keys{{"a", "b"}, {"a"}, {"a", "b"}}));
+  EXPECT_EQ(keys(node(both) + node(field(5, both))), (Keys{{"a", "b"}, {""}}));
 }
 
 TEST(TensorflowDecode, PassesOverWhatItDoesNotKnow) {
@@ -149,7 +173,7 @@ TEST(TensorflowDecode, PassesOverWhatItDoesNotKnow) {
   const auto graph = parse(field(1, field(1, "x") + integer(1, 3) + integer(3, 3) + integer(5, 1)));
   ASSERT_TRUE(graph.has_value());
   EXPECT_EQ(graph->nodes[0].name, "x");
-  EXPECT_TRUE(graph->nodes[0].inputs.empty() && graph->nodes[0].attributes.empty());
+  EXPECT_TRUE(graph->nodes[0].inputs.empty() && graph->nodes[0].attributes.list().empty());
 }
 
 TEST(TensorflowDecode, RefusesWhatIsMalformed) {
