@@ -3,6 +3,8 @@
 
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "semantics/plan.h"
 
@@ -17,7 +19,8 @@ class GrowingPlan {
   GrowingPlan& operator=(const GrowingPlan&) = delete;
 
   const Plan& plan() const { return plan_; }  // only the names of its slots
-  int slot(const std::string& name) const;    // -1: no value has the name
+  std::vector<std::string> take_names() { return std::move(plan_.names); }  // at the end
+  int slot(const std::string& name) const;  // -1: no value has the name
   int define(const std::string& name);
   PlannedNode add(const Node& node);
 
