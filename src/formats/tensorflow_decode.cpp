@@ -1,11 +1,17 @@
 #include "formats/tensorflow_decode.h"
 
 #include <algorithm>
+#include <type_traits>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "formats/failure.h"
+#include "formats/tensorflow_scan.h"
+#include "formats/tensorflow_value.h"
+#include "formats/wire.h"
 #include "generated/tensorflow.pb.h"
+#include "graph/name_index.h"
 #include "graph/names.h"
 
 namespace assay {
@@ -13,241 +19,401 @@ namespace {
 
 namespace wire = tensorflow_wire;
 
-constexpr int kFirstReference = 101;
-constexpr int kReference = 100;  // beyond the type that is referred to
+constexpr std::size_t kMostDecoded = std::size_t{8} << 30;
 
-std::string text(std::string* bytes, const char* what) {
-  if (!is_utf8(*bytes)) {
-    throw FormatError("invalid", fmt::format("the {} {} is not UTF-8", what, in_quotes(*bytes)));
+std::string text(std::string_view bytes, const char* what) {
+  if (!is_utf8(bytes)) {
+    throw FormatError("invalid", fmt::format("the {} {} is not UTF-8", what, in_quotes(bytes)));
   }
-  return std::move(*bytes);
+  return std::string(bytes);
 }
 
-// A shape without an element type; of unknown rank: without extents.
-ValueType to_shape_type(const wire::TensorShapeProto& proto) {
-  ValueType type = ValueType::tensor(ElementType::undefined);
-  if (proto.unknown_rank()) return type;
-  type.dims.emplace();
-  for (const auto& dim : proto.dim()) {
-    type.dims->push_back(dim.size() < 0 ? Dim() : Dim(dim.size()));
+// Fields of another wire type than theirs are passed over, like those that nobody knows. What takes
+// the name of a singular message adds to it: it may come in pieces.
+class Decoder {
+ public:
+  void graph(std::string_view bytes, tensorflow::GraphDef& graph) {
+    using Proto = wire::GraphDef;
+    graph.nodes.reserve(graph.nodes.size() + count_nodes(bytes));
+    read<Proto>(bytes, [&](const WireField& field) {
+      if (field.type != WireType::bytes) return;
+      if (field.number == Proto::kNodeFieldNumber) node(field.bytes, graph.nodes.emplace_back());
+      if (field.number == Proto::kLibraryFieldNumber) library(field.bytes, graph.functions);
+      if (field.number == Proto::kVersionsFieldNumber) pass_over<wire::VersionDef>(field.bytes);
+    });
   }
-  return type;
+
+ private:
+  // Calls visit(field), or visit(field, where it ends).
+  template <class Proto, class Visit>
+  void read(std::string_view bytes, Visit&& visit) {
+    static const int kFields = Proto::descriptor()->field_count();
+    size_.message(kFields);
+    WireReader reader(bytes);
+    for (WireField field; reader.next(field);) {
+      if (field.type != WireType::bytes) size_.number();
+      if constexpr (std::is_invocable_v<Visit, const WireField&, std::size_t>)
+        visit(field, reader.position());
+      else
+        visit(field);
+    }
+    require_whole(reader);
+  }
+
+  template <class Proto>
+  void pass_over(std::string_view bytes) {
+    scan_message(bytes, *Proto::descriptor(), size_);
+  }
+
+  std::string_view counted(std::string_view text) {
+    size_.text(text);
+    return text;
+  }
+
+  // Nobody reserves room for more nodes than may be decoded.
+  std::size_t count_nodes(std::string_view bytes) const {
+    std::size_t count = 0;
+    DecodedSize size(kMostDecoded);
+    WireReader reader(bytes);
+    while (const auto field = reader.next()) {
+      if (field->number != wire::GraphDef::kNodeFieldNumber) continue;
+      size.message(wire::NodeDef::kAttrFieldNumber);
+      ++count;
+    }
+    return count;
+  }
+
+  void numbers(const WireField& field, WireType type, WireNumbers& values) {
+    if (field.type == type) {
+      values.push_back(field.integer);
+    } else if (field.type == WireType::bytes) {
+      size_.packed(field.bytes);
+      if (!unpack(field.bytes, type, values)) {
+        throw FormatError("unreadable", "not a whole TensorFlow graph: a field in it is malformed");
+      }
+    }
+  }
+
+  void shape(std::string_view bytes, WireShape& shape) {
+    using Proto = wire::TensorShapeProto;
+    read<Proto>(bytes, [&](const WireField& field) {
+      if (field.number == Proto::kDimFieldNumber && field.type == WireType::bytes)
+        shape.extents.push_back(extent(field.bytes));
+      if (field.number == Proto::kUnknownRankFieldNumber && field.type == WireType::varint)
+        shape.unknown_rank = field.integer != 0;
+    });
+  }
+
+  std::int64_t extent(std::string_view bytes) {
+    using Proto = wire::TensorShapeProto::Dim;
+    std::int64_t extent = 0;
+    read<Proto>(bytes, [&](const WireField& field) {
+      if (field.number == Proto::kSizeFieldNumber && field.type == WireType::varint)
+        extent = static_cast<std::int64_t>(field.integer);
+    });
+    return extent;
+  }
+
+  void tensor(std::string_view bytes, WireTensor& tensor) {
+    using Proto = wire::TensorProto;
+    read<Proto>(bytes, [&](const WireField& field) {
+      switch (field.number) {
+        case Proto::kDtypeFieldNumber:
+          if (field.type == WireType::varint) tensor.data_type = static_cast<int>(field.integer);
+          break;
+        case Proto::kTensorShapeFieldNumber:
+          if (field.type == WireType::bytes) shape(field.bytes, tensor.shape);
+          break;
+        case Proto::kTensorContentFieldNumber:
+          if (field.type == WireType::bytes) tensor.content = counted(field.bytes);
+          break;
+        case Proto::kStringValFieldNumber:
+          if (field.type == WireType::bytes) tensor.texts.push_back(counted(field.bytes));
+          break;
+        case Proto::kFloatValFieldNumber:
+        case Proto::kScomplexValFieldNumber:
+          numbers(field, WireType::fixed32, tensor.list(field.number));
+          break;
+        case Proto::kDoubleValFieldNumber:
+        case Proto::kDcomplexValFieldNumber:
+          numbers(field, WireType::fixed64, tensor.list(field.number));
+          break;
+        case Proto::kIntValFieldNumber:
+        case Proto::kInt64ValFieldNumber:
+        case Proto::kBoolValFieldNumber:
+        case Proto::kHalfValFieldNumber:
+        case Proto::kUint32ValFieldNumber:
+        case Proto::kUint64ValFieldNumber:
+          numbers(field, WireType::varint, tensor.list(field.number));
+          break;
+        default:
+          break;
+      }
+    });
+  }
+
+  void list(std::string_view bytes, WireList& list) {
+    using Proto = wire::AttrValue::ListValue;
+    read<Proto>(bytes, [&](const WireField& field) {
+      switch (field.number) {
+        case Proto::kIFieldNumber:
+          return numbers(field, WireType::varint, list.integers);
+        case Proto::kFFieldNumber:
+          return numbers(field, WireType::fixed32, list.reals);
+        case Proto::kBFieldNumber:
+          return numbers(field, WireType::varint, list.truths);
+        case Proto::kTypeFieldNumber:
+          return numbers(field, WireType::varint, list.types);
+        default:
+          break;
+      }
+      if (field.type != WireType::bytes) return;
+      if (field.number == Proto::kSFieldNumber) list.texts.push_back(counted(field.bytes));
+      if (field.number == Proto::kShapeFieldNumber) shape(field.bytes, list.shapes.emplace_back());
+      if (field.number == Proto::kTensorFieldNumber)
+        tensor(field.bytes, list.tensors.emplace_back());
+      if (field.number == Proto::kFuncFieldNumber)
+        function_name(field.bytes, list.functions.emplace_back());
+    });
+  }
+
+  void function_name(std::string_view bytes, std::string_view& name) {
+    using Proto = wire::NameAttrList;
+    pass_over<Proto>(bytes);
+    WireReader reader(bytes);
+    while (const auto field = reader.next()) {
+      if (field->number == Proto::kNameFieldNumber && field->type == WireType::bytes)
+        name = field->bytes;
+    }
+  }
+
+  // The type that the field of a number, a text or a message has.
+  static WireType type_of_value(std::uint32_t field) {
+    using Proto = wire::AttrValue;
+    switch (field) {
+      case Proto::kIFieldNumber:
+      case Proto::kBFieldNumber:
+      case Proto::kTypeFieldNumber:
+        return WireType::varint;
+      case Proto::kFFieldNumber:
+        return WireType::fixed32;
+      default:
+        return WireType::bytes;
+    }
+  }
+
+  void value(std::string_view bytes, WireValue& value) {
+    using Proto = wire::AttrValue;
+    read<Proto>(bytes, [&](const WireField& field) {
+      const std::uint32_t number = field.number;
+      if (number > Proto::kFuncFieldNumber || field.type != type_of_value(number)) return;
+      value.become(number);
+      switch (number) {
+        case Proto::kSFieldNumber:
+        case Proto::kPlaceholderFieldNumber:
+          value.text = counted(field.bytes);
+          break;
+        case Proto::kShapeFieldNumber:
+          return shape(field.bytes, value.part<WireShape>());
+        case Proto::kTensorFieldNumber:
+          return tensor(field.bytes, value.part<WireTensor>());
+        case Proto::kListFieldNumber:
+          return list(field.bytes, value.part<WireList>());
+        case Proto::kFuncFieldNumber:
+          return function_name(field.bytes, value.text);
+        default:
+          value.number = field.integer;
+          break;
+      }
+    });
+  }
+
+  void attribute(std::string_view bytes, const std::string& node, Attribute& attribute) {
+    using Proto = wire::AttrEntry;
+    std::string_view key;
+    WireValue given;
+    read<Proto>(bytes, [&](const WireField& field) {
+      if (field.type != WireType::bytes) return;
+      if (field.number == Proto::kKeyFieldNumber) key = counted(field.bytes);
+      if (field.number == Proto::kValueFieldNumber) value(field.bytes, given);
+    });
+    attribute.name = text(key, "attribute name");
+    try {
+      attribute.value = to_value(given);
+    } catch (const FormatError& error) {
+      throw FormatError(error.kind(), fmt::format("node {}, attribute {}: {}", in_quotes(node),
+                                                  in_quotes(key), error.what()));
+    }
+  }
+
+  void node(std::string_view bytes, tensorflow::NodeDef& node) {
+    using Proto = wire::NodeDef;
+    std::string_view name, op;
+    inputs_.clear();
+    entries_.clear();
+    std::size_t first = 0, last = 0;  // the part of the bytes that has the attributes
+    bool together = true;
+    std::size_t start = 0;
+    read<Proto>(bytes, [&](const WireField& field, std::size_t end) {
+      const std::size_t from = std::exchange(start, end);
+      if (field.type != WireType::bytes) return;
+      if (field.number == Proto::kNameFieldNumber) name = counted(field.bytes);
+      if (field.number == Proto::kOpFieldNumber) op = counted(field.bytes);
+      if (field.number == Proto::kInputFieldNumber) inputs_.push_back(counted(field.bytes));
+      if (field.number != Proto::kAttrFieldNumber) return;
+      if (entries_.empty()) first = from;
+      together = together && (entries_.empty() || last == from);
+      last = end;
+      entries_.push_back(field.bytes);
+    });
+    node.name = text(name, "node name");
+    node.op = text(op, "operator");
+    node.inputs.reserve(inputs_.size());
+    for (const std::string_view input : inputs_) node.inputs.push_back(text(input, "input"));
+    if (entries_.empty()) return;
+    node.attributes = together ? known_attributes(bytes.substr(first, last - first), node.name)
+                               : attributes(node.name);
+  }
+
+  // The same bytes are the same attributes.
+  const tensorflow::SharedAttributes& known_attributes(std::string_view bytes,
+                                                       const std::string& node) {
+    const auto [number, fresh] = known_.add(bytes);
+    if (fresh) lists_.push_back(attributes(node));
+    return lists_[static_cast<std::size_t>(number)];
+  }
+
+  tensorflow::SharedAttributes attributes(const std::string& node) {
+    std::vector<Attribute> list;
+    list.reserve(entries_.size());
+    for (const std::string_view entry : entries_) attribute(entry, node, list.emplace_back());
+    return list;
+  }
+
+  void library(std::string_view bytes, std::vector<tensorflow::FunctionDef>& functions) {
+    using Proto = wire::FunctionDefLibrary;
+    read<Proto>(bytes, [&](const WireField& field) {
+      if (field.number == Proto::kFunctionFieldNumber && field.type == WireType::bytes)
+        functions.push_back(function(field.bytes));
+    });
+  }
+
+  tensorflow::FunctionDef function(std::string_view bytes) {
+    using Proto = wire::FunctionDef;
+    tensorflow::FunctionDef function;
+    std::vector<std::pair<std::string_view, std::string_view>> returns;
+    read<Proto>(bytes, [&](const WireField& field) {
+      if (field.type != WireType::bytes) return;
+      if (field.number == Proto::kSignatureFieldNumber) signature(field.bytes, function);
+      if (field.number == Proto::kNodeDefFieldNumber)
+        node(field.bytes, function.nodes.emplace_back());
+      if (field.number == Proto::kRetFieldNumber) returns.push_back(pair(field.bytes));
+      if (field.number == Proto::kAttrFieldNumber) pass_over<wire::AttrEntry>(field.bytes);
+    });
+    for (const std::string& output : function.outputs) {
+      const auto returned =
+          std::ranges::find(returns, output, [](const auto& r) { return r.first; });
+      function.returns.push_back(returned == returns.end() ? "" : to_utf8(returned->second));
+    }
+    return function;
+  }
+
+  void signature(std::string_view bytes, tensorflow::FunctionDef& function) {
+    using Proto = wire::OpDef;
+    read<Proto>(bytes, [&](const WireField& field) {
+      if (field.type != WireType::bytes) return;
+      if (field.number == Proto::kNameFieldNumber)
+        function.name = text(counted(field.bytes), "function name");
+      if (field.number == Proto::kInputArgFieldNumber)
+        function.inputs.push_back(text(argument(field.bytes), "argument"));
+      if (field.number == Proto::kOutputArgFieldNumber)
+        function.outputs.push_back(text(argument(field.bytes), "result"));
+    });
+  }
+
+  std::string_view argument(std::string_view bytes) {
+    using Proto = wire::OpDef::ArgDef;
+    std::string_view name;
+    read<Proto>(bytes, [&](const WireField& field) {
+      if (field.number == Proto::kNameFieldNumber && field.type == WireType::bytes)
+        name = counted(field.bytes);
+    });
+    return name;
+  }
+
+  std::pair<std::string_view, std::string_view> pair(std::string_view bytes) {
+    using Proto = wire::ReturnEntry;
+    std::pair<std::string_view, std::string_view> pair;
+    read<Proto>(bytes, [&](const WireField& field) {
+      if (field.type != WireType::bytes) return;
+      if (field.number == Proto::kKeyFieldNumber) pair.first = counted(field.bytes);
+      if (field.number == Proto::kValueFieldNumber) pair.second = counted(field.bytes);
+    });
+    return pair;
+  }
+
+  DecodedSize size_{kMostDecoded};
+  std::vector<std::string_view> inputs_, entries_;  // of the node at hand
+  NameIndex known_;                                 // lists of attributes, by their bytes
+  std::vector<tensorflow::SharedAttributes> lists_;
+};
+
+// The pieces of a message in a field, which add up to it.
+std::vector<std::string_view> pieces(std::string_view bytes, std::uint32_t number) {
+  std::vector<std::string_view> pieces;
+  WireReader reader(bytes);
+  while (const auto field = reader.next()) {
+    if (field->number == number && field->type == WireType::bytes) pieces.push_back(field->bytes);
+  }
+  return pieces;
 }
 
-Shape to_extents(const wire::TensorShapeProto& proto) {
-  Shape shape;
-  for (const auto& dim : proto.dim()) shape.push_back(dim.size());
-  if (proto.unknown_rank() || !checked_element_count(shape)) {
-    throw FormatError("invalid", fmt::format("a tensor has the shape {}", to_text(shape)));
-  }
-  return shape;
-}
+struct MetaInfo {
+  std::vector<std::string_view> tags;
+  std::string_view version;
 
-// A list that is shorter than the tensor goes on with its last value, an empty one with zeros.
-template <class T, class Values, class Convert>
-Tensor fill(ElementType type, Shape shape, const Values& values, Convert&& convert) {
-  Tensor tensor(type, std::move(shape));
-  const auto given = static_cast<std::int64_t>(values.size());
-  if (given > tensor.size()) {
-    throw FormatError("invalid", fmt::format("a tensor of shape {} has {} values",
-                                             to_text(tensor.shape()), given));
+  explicit MetaInfo(std::string_view meta_graph) {
+    using Proto = wire::MetaGraphDef;
+    using Info = Proto::MetaInfoDef;
+    for (const std::string_view info : pieces(meta_graph, Proto::kMetaInfoDefFieldNumber)) {
+      for (const std::string_view tag : pieces(info, Info::kTagsFieldNumber)) tags.push_back(tag);
+      for (const std::string_view given : pieces(info, Info::kTensorflowVersionFieldNumber))
+        version = given;
+    }
   }
-  if (given == 0) return tensor;
-  std::span<T> elements = tensor.mutate<T>();
-  const auto end = std::transform(values.begin(), values.end(), elements.begin(), convert);
-  std::fill(end, elements.end(), *std::prev(end));
-  return tensor;
-}
-
-template <class T, class Values>
-Tensor fill(ElementType type, Shape shape, const Values& values) {
-  return fill<T>(type, std::move(shape), values, [](auto value) { return static_cast<T>(value); });
-}
-
-template <class T, class Values>
-Tensor fill_complex(ElementType type, Shape shape, const Values& values) {
-  std::vector<std::complex<T>> pairs;
-  for (int i = 0; i + 1 < values.size(); i += 2) pairs.emplace_back(values[i], values[i + 1]);
-  return fill<std::complex<T>>(type, std::move(shape), pairs);
-}
-
-Tensor fill_halves(ElementType type, Shape shape, const wire::TensorProto& proto) {
-  return fill<float>(type, std::move(shape), proto.half_val(), [type](std::int32_t bits) {
-    return static_cast<float>(from_bits(type, static_cast<std::uint16_t>(bits)));
-  });
-}
-
-Tensor fill_integers(ElementType type, Shape shape, const wire::TensorProto& proto) {
-  switch (type) {
-    case ElementType::i64:
-      return fill<std::int64_t>(type, std::move(shape), proto.int64_val());
-    case ElementType::u32:
-      return fill<std::uint32_t>(type, std::move(shape), proto.uint32_val());
-    case ElementType::u64:
-      return fill<std::uint64_t>(type, std::move(shape), proto.uint64_val());
-    default:
-      break;
-  }
-  const std::vector<std::int64_t> values(proto.int_val().begin(), proto.int_val().end());
-  return visit_storage(type, [&]<class T>(T*) -> Tensor {
-    if constexpr (std::is_integral_v<T>) return fill<T>(type, std::move(shape), values);
-    throw FormatError("invalid", "a tensor has a type without values");
-  });
-}
-
-Tensor fill_listed(ElementType type, Shape shape, const wire::TensorProto& proto) {
-  switch (type) {
-    case ElementType::f32:
-      return fill<float>(type, std::move(shape), proto.float_val());
-    case ElementType::f64:
-      return fill<double>(type, std::move(shape), proto.double_val());
-    case ElementType::f16:
-    case ElementType::bf16:
-      return fill_halves(type, std::move(shape), proto);
-    case ElementType::boolean:
-      return fill<bool>(type, std::move(shape), proto.bool_val());
-    case ElementType::string:
-      return fill<std::string>(type, std::move(shape), proto.string_val());
-    case ElementType::c64:
-      return fill_complex<float>(type, std::move(shape), proto.scomplex_val());
-    case ElementType::c128:
-      return fill_complex<double>(type, std::move(shape), proto.dcomplex_val());
-    default:
-      return fill_integers(type, std::move(shape), proto);
-  }
-}
-
-AttributeValue to_list(const wire::AttrValue::ListValue& list) {
-  if (list.s_size() > 0) return std::vector<std::string>(list.s().begin(), list.s().end());
-  if (list.f_size() > 0) return std::vector<double>(list.f().begin(), list.f().end());
-  if (list.shape_size() > 0) {
-    std::vector<ValueType> shapes;
-    for (const auto& shape : list.shape()) shapes.push_back(to_shape_type(shape));
-    return shapes;
-  }
-  if (list.tensor_size() > 0) {
-    std::vector<Tensor> tensors;
-    for (const auto& tensor : list.tensor()) tensors.push_back(to_tensor(tensor));
-    return tensors;
-  }
-  if (list.func_size() > 0) {
-    std::vector<std::string> names;
-    for (const auto& function : list.func()) names.push_back(to_utf8(function.name()));
-    return names;
-  }
-  std::vector<std::int64_t> integers(list.i().begin(), list.i().end());
-  for (const bool flag : list.b()) integers.push_back(flag ? 1 : 0);
-  for (const int type : list.type()) {
-    integers.push_back(static_cast<std::int64_t>(element_type_of(type)));
-  }
-  return integers;
-}
-
-AttributeValue to_value(wire::AttrValue& proto) {
-  switch (proto.value_case()) {
-    case wire::AttrValue::kS:
-      return std::move(*proto.mutable_s());
-    case wire::AttrValue::kI:
-      return std::int64_t{proto.i()};
-    case wire::AttrValue::kF:
-      return static_cast<double>(proto.f());
-    case wire::AttrValue::kB:
-      return std::int64_t{proto.b() ? 1 : 0};
-    case wire::AttrValue::kType:
-      return static_cast<std::int64_t>(element_type_of(proto.type()));
-    case wire::AttrValue::kShape:
-      return to_shape_type(proto.shape());
-    case wire::AttrValue::kTensor:
-      return to_tensor(proto.tensor());
-    case wire::AttrValue::kFunc:
-      return to_utf8(proto.func().name());
-    case wire::AttrValue::kPlaceholder:
-      return AttributeReference{to_utf8(proto.placeholder()), 0};
-    default:
-      return to_list(proto.list());
-  }
-}
+  bool is_for_serving() const { return tags.size() == 1 && tags[0] == "serve"; }
+};
 
 }  // namespace
 
-tensorflow::NodeDef to_node(wire::NodeDef& proto) {
-  tensorflow::NodeDef node;
-  node.name = text(proto.mutable_name(), "node name");
-  node.op = text(proto.mutable_op(), "operator");
-  for (std::string& input : *proto.mutable_input()) node.inputs.push_back(text(&input, "input"));
-  for (auto& entry : *proto.mutable_attr()) {
-    const std::string name = text(entry.mutable_key(), "attribute name");
-    try {
-      node.attributes.push_back({name, to_value(*entry.mutable_value())});
-    } catch (const FormatError& error) {
-      throw FormatError(error.kind(), fmt::format("node {}, attribute {}: {}", in_quotes(node.name),
-                                                  in_quotes(name), error.what()));
-    }
-  }
-  return node;
-}
-
-static tensorflow::FunctionDef to_function(wire::FunctionDef& proto) {
-  tensorflow::FunctionDef function;
-  function.name = text(proto.mutable_signature()->mutable_name(), "function name");
-  for (auto& input : *proto.mutable_signature()->mutable_input_arg()) {
-    function.inputs.push_back(text(input.mutable_name(), "argument"));
-  }
-  for (auto& output : *proto.mutable_signature()->mutable_output_arg()) {
-    function.outputs.push_back(text(output.mutable_name(), "result"));
-    const auto returned =
-        std::find_if(proto.ret().begin(), proto.ret().end(),
-                     [&](const auto& entry) { return entry.key() == function.outputs.back(); });
-    function.returns.push_back(returned == proto.ret().end() ? "" : to_utf8(returned->value()));
-  }
-  for (auto& node : *proto.mutable_node_def()) function.nodes.push_back(to_node(node));
-  return function;
-}
-
-ElementType element_type_of(int data_type) {
-  static constexpr ElementType kTypes[] = {
-      ElementType::undefined, ElementType::f32,        ElementType::f64,
-      ElementType::i32,       ElementType::u8,         ElementType::i16,
-      ElementType::i8,        ElementType::string,     ElementType::c64,
-      ElementType::i64,       ElementType::boolean,    ElementType::i8,
-      ElementType::u8,        ElementType::i32,        ElementType::bf16,
-      ElementType::i16,       ElementType::u16,        ElementType::u16,
-      ElementType::c128,      ElementType::f16,        ElementType::undefined,
-      ElementType::undefined, ElementType::u32,        ElementType::u64,
-      ElementType::f8e5m2,    ElementType::f8e4m3fn,   ElementType::f8e4m3fnuz,
-      ElementType::undefined, ElementType::f8e5m2fnuz, ElementType::i4,
-      ElementType::u4,        ElementType::i2,         ElementType::u2};
-  if (data_type >= kFirstReference) data_type -= kReference;
-  const bool known = data_type >= 0 && data_type < static_cast<int>(std::size(kTypes));
-  return known ? kTypes[data_type] : ElementType::undefined;
-}
-
-Tensor to_tensor(const wire::TensorProto& proto) {
-  const ElementType type = element_type_of(proto.dtype());
-  if (type == ElementType::undefined) return {};  // a handle: it has no elements to speak of
-  Shape shape = to_extents(proto.tensor_shape());
-  if (proto.tensor_content().empty()) return fill_listed(type, std::move(shape), proto);
-  if (type == ElementType::string) throw FormatError("invalid", "a text tensor lies in raw bytes");
-  auto tensor = from_file_bytes(type, shape, proto.tensor_content());
-  if (!tensor) {
-    throw FormatError("invalid", fmt::format("a tensor {}{} has {} bytes", short_name(type),
-                                             to_text(shape), proto.tensor_content().size()));
-  }
-  return *std::move(tensor);
-}
-
-tensorflow::GraphDef to_graph_def(wire::GraphDef& proto) {
+// That a file is cut or malformed is told before what a damaged tensor or name in it is like.
+tensorflow::GraphDef decode_graph_def(std::string_view bytes) {
   tensorflow::GraphDef graph;
-  graph.nodes.reserve(static_cast<std::size_t>(proto.node_size()));
-  for (auto& node : *proto.mutable_node()) graph.nodes.push_back(to_node(node));
-  graph.functions = to_functions(*proto.mutable_library());
+  try {
+    Decoder().graph(bytes, graph);
+  } catch (const FormatError&) {
+    DecodedSize size(kMostDecoded);
+    scan_message(bytes, *wire::GraphDef::descriptor(), size);
+    throw;
+  }
   return graph;
 }
 
-std::vector<tensorflow::FunctionDef> to_functions(wire::FunctionDefLibrary& proto) {
-  std::vector<tensorflow::FunctionDef> functions;
-  for (auto& function : *proto.mutable_function()) functions.push_back(to_function(function));
-  return functions;
+tensorflow::GraphDef decode_saved_model(std::string_view bytes) {
+  DecodedSize size(kMostDecoded);
+  scan_message(bytes, *wire::SavedModel::descriptor(), size);
+  const auto graphs = pieces(bytes, wire::SavedModel::kMetaGraphsFieldNumber);
+  if (graphs.empty()) throw FormatError("unreadable", "the SavedModel has no graph");
+  std::string_view chosen = graphs.front();
+  for (const std::string_view graph : graphs) {
+    if (MetaInfo(graph).is_for_serving()) chosen = graph;
+  }
+  tensorflow::GraphDef result;
+  Decoder decoder;
+  for (const std::string_view graph : pieces(chosen, wire::MetaGraphDef::kGraphDefFieldNumber))
+    decoder.graph(graph, result);
+  result.producer_version = to_utf8(MetaInfo(chosen).version);
+  return result;
 }
 
 }  // namespace assay

@@ -1,26 +1,16 @@
 // From the wire format of TensorFlow graphs to plain ones.
 #pragma once
 
-#include "layers/tensorflow/graph_def.h"
+#include <string_view>
 
-namespace assay::tensorflow_wire {
-class FunctionDefLibrary;
-class GraphDef;
-class NodeDef;
-class TensorProto;
-}  // namespace assay::tensorflow_wire
+#include "layers/tensorflow/graph_def.h"
 
 namespace assay {
 
-// These throw FormatError of kind "invalid" where a tensor or a name contradicts itself. What the
-// message holds is taken out of it.
-tensorflow::GraphDef to_graph_def(tensorflow_wire::GraphDef& proto);
-tensorflow::NodeDef to_node(tensorflow_wire::NodeDef& proto);
-std::vector<tensorflow::FunctionDef> to_functions(tensorflow_wire::FunctionDefLibrary& proto);
-Tensor to_tensor(const tensorflow_wire::TensorProto& proto);
-
-// The element type of a DataType, a reference's that of what it refers to; undefined for handles
-// and for types that the standard lacks.
-ElementType element_type_of(int data_type);
+// These throw FormatError of kind "invalid" where a tensor or a name contradicts itself, and what
+// scan_message throws. A field means what it does to protobuf, also where it comes more than once.
+tensorflow::GraphDef decode_graph_def(std::string_view bytes);
+// The graph that is for serving, else the first.
+tensorflow::GraphDef decode_saved_model(std::string_view bytes);
 
 }  // namespace assay

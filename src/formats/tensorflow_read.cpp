@@ -1,10 +1,8 @@
 #include "formats/tensorflow_read.h"
 
-#include <array>
 #include <limits>
 
 #include <fmt/format.h>
-#include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/io/tokenizer.h>
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 #include <google/protobuf/text_format.h>
@@ -13,8 +11,6 @@
 #include "formats/failure.h"
 #include "formats/inflate.h"
 #include "formats/tensorflow_decode.h"
-#include "formats/tensorflow_scan.h"
-#include "formats/wire.h"
 #include "generated/tensorflow.pb.h"
 #include "graph/names.h"
 
@@ -26,7 +22,6 @@ namespace pb = google::protobuf;
 namespace wire = tensorflow_wire;
 
 constexpr std::size_t kMostBytes = std::numeric_limits<int>::max();
-constexpr std::size_t kMostDecoded = std::size_t{8} << 30;
 constexpr int kTextNesting = 100;
 
 // Keeps the first complaint of the text parser; the others follow from it.
@@ -55,20 +50,6 @@ void parse_text(std::string_view bytes, pb::Message& message) {
                         one_line(errors.text().empty() ? "it does not parse" : errors.text()));
 }
 
-// Adds what is in the bytes, which have been looked at, to a message.
-void merge_binary(std::string_view bytes, pb::Message& message) {
-  pb::io::CodedInputStream input(reinterpret_cast<const std::uint8_t*>(bytes.data()),
-                                 static_cast<int>(bytes.size()));
-  if (!message.MergeFromCodedStream(&input) || !input.ConsumedEntireMessage()) {
-    throw FormatError("unreadable", "not a whole TensorFlow graph: a field in it is malformed");
-  }
-}
-
-void parse_binary(std::string_view bytes, pb::Message& message) {
-  scan_message(bytes, *message.GetDescriptor(), kMostDecoded);
-  merge_binary(bytes, message);
-}
-
 void check_size(std::string_view bytes) {
   if (bytes.empty()) {
     throw FormatError("unreadable", "the file is empty, a TensorFlow graph is expected");
@@ -78,70 +59,30 @@ void check_size(std::string_view bytes) {
   }
 }
 
-void parse(std::string_view bytes, TensorflowForm form, pb::Message& message) {
-  check_size(bytes);
-  form == TensorflowForm::text ? parse_text(bytes, message) : parse_binary(bytes, message);
-}
-
-std::size_t count_nodes(std::string_view bytes) {
-  std::size_t count = 0;
-  WireReader reader(bytes);
-  while (const auto field = reader.next()) {
-    const bool is_node = field->number == wire::GraphDef::kNodeFieldNumber;
-    count += is_node && field->type == WireType::bytes ? 1 : 0;
+// A graph in text form as it would lie in a binary file.
+template <class Proto>
+std::string to_binary(std::string_view text) {
+  Proto message;
+  parse_text(text, message);
+  std::string bytes;
+  if (message.ByteSizeLong() > kMostBytes || !message.SerializeToString(&bytes)) {
+    throw FormatError("limit", "a TensorFlow graph of 2 GiB or more cannot be decoded");
   }
-  return count;
-}
-
-// Node by node: the messages of all nodes together take several times the memory of the file.
-tensorflow::GraphDef decode_nodes(std::string_view bytes) {
-  check_size(bytes);
-  scan_message(bytes, *wire::GraphDef::descriptor(), kMostDecoded);
-  tensorflow::GraphDef graph;
-  graph.nodes.reserve(count_nodes(bytes));
-  wire::NodeDef node;
-  wire::FunctionDefLibrary library;
-  WireReader reader(bytes);
-  while (const auto field = reader.next()) {
-    if (field->type != WireType::bytes) continue;
-    if (field->number == wire::GraphDef::kNodeFieldNumber) {
-      node.Clear();
-      merge_binary(field->bytes, node);
-      graph.nodes.push_back(to_node(node));
-    } else if (field->number == wire::GraphDef::kLibraryFieldNumber) {
-      merge_binary(field->bytes, library);
-    }
-  }
-  graph.functions = to_functions(library);
-  return graph;
-}
-
-tensorflow::GraphDef decode_text(std::string_view bytes) {
-  wire::GraphDef proto;
-  parse(bytes, TensorflowForm::text, proto);
-  return to_graph_def(proto);
+  return bytes;
 }
 
 tensorflow::GraphDef decode_graph(std::string_view bytes, TensorflowForm form) {
+  check_size(bytes);
   tensorflow::GraphDef graph =
-      form == TensorflowForm::text ? decode_text(bytes) : decode_nodes(bytes);
+      decode_graph_def(form == TensorflowForm::text ? to_binary<wire::GraphDef>(bytes) : bytes);
   if (graph.nodes.empty()) throw FormatError("unreadable", "the graph has no nodes");
   return graph;
 }
 
-// The graph of a SavedModel that is for serving, else its first.
-tensorflow::GraphDef decode_saved_model(std::string_view bytes, TensorflowForm form) {
-  wire::SavedModel proto;
-  parse(bytes, form, proto);
-  if (proto.meta_graphs_size() == 0) throw FormatError("unreadable", "the SavedModel has no graph");
-  wire::MetaGraphDef* chosen = proto.mutable_meta_graphs(0);
-  for (auto& graph : *proto.mutable_meta_graphs()) {
-    const auto& tags = graph.meta_info_def().tags();
-    if (tags.size() == 1 && tags[0] == "serve") chosen = &graph;
-  }
-  tensorflow::GraphDef graph = to_graph_def(*chosen->mutable_graph_def());
-  graph.producer_version = to_utf8(chosen->meta_info_def().tensorflow_version());
-  return graph;
+tensorflow::GraphDef decode_saved(std::string_view bytes, TensorflowForm form) {
+  check_size(bytes);
+  return decode_saved_model(form == TensorflowForm::text ? to_binary<wire::SavedModel>(bytes)
+                                                         : bytes);
 }
 
 struct Kind {
@@ -178,7 +119,7 @@ Result<tensorflow::GraphDef> read_tensorflow(const fs::path& path) {
     if (kind.compressed) inflated = inflate(mapped.bytes, kMostBytes);
     const std::string_view bytes = kind.compressed ? inflated : mapped.bytes;
     const bool saved = file.filename().string().starts_with("saved_model.");
-    return saved ? decode_saved_model(bytes, kind.form) : decode_graph(bytes, kind.form);
+    return saved ? decode_saved(bytes, kind.form) : decode_graph(bytes, kind.form);
   });
 }
 

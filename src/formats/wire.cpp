@@ -24,65 +24,89 @@ std::optional<std::uint64_t> take_varint(std::string_view& bytes) {
   return std::nullopt;
 }
 
-std::nullopt_t WireReader::fail(std::string reason) {
-  failure_ = std::move(reason);
-  return std::nullopt;
-}
-
-std::optional<std::uint64_t> WireReader::varint() {
-  const auto value = take_varint(rest_);
-  if (!value) fail("a number does not end");
-  return value;
-}
-
-std::optional<std::uint64_t> WireReader::fixed(std::size_t bytes) {
-  if (rest_.size() < bytes) return fail("it ends inside a number");
+template <std::size_t kBytes>
+static std::uint64_t fixed_at(const char* at) {
   std::uint64_t value = 0;
-  for (std::size_t i = 0; i < bytes; ++i) {
-    value |= static_cast<std::uint64_t>(static_cast<unsigned char>(rest_[i])) << (8 * i);
-  }
-  rest_.remove_prefix(bytes);
+  for (std::size_t i = 0; i < kBytes; ++i)
+    value |= static_cast<std::uint64_t>(static_cast<unsigned char>(at[i])) << (8 * i);
   return value;
 }
 
-std::optional<WireField> WireReader::next() {
-  if (rest_.empty()) return std::nullopt;
-  const auto tag = varint();
-  if (!tag) return std::nullopt;
-  if (*tag >> 3 == 0 || *tag >> 3 > kLargestFieldNumber) return fail("a field has no valid number");
-  WireField field;
-  field.number = static_cast<std::uint32_t>(*tag >> 3);
-  const auto type = static_cast<unsigned>(*tag & 7);
-  std::optional<std::uint64_t> integer;
-  switch (type) {
-    case 0:
-      integer = varint();
-      break;
-    case 1:
-      integer = fixed(8);
-      break;
-    case 2:
-      integer = varint();
-      break;
-    case 5:
-      integer = fixed(4);
+bool unpack(std::string_view bytes, WireType type, std::vector<std::uint64_t>& numbers) {
+  if (type == WireType::varint) {
+    while (!bytes.empty()) {
+      const auto number = take_varint(bytes);
+      if (!number) return false;
+      numbers.push_back(*number);
+    }
+    return true;
+  }
+  const std::size_t length = type == WireType::fixed32 ? 4 : 8;
+  if (bytes.size() % length != 0) return false;
+  numbers.reserve(numbers.size() + bytes.size() / length);
+  for (std::size_t i = 0; i < bytes.size(); i += length) {
+    const char* at = bytes.data() + i;
+    numbers.push_back(type == WireType::fixed32 ? fixed_at<4>(at) : fixed_at<8>(at));
+  }
+  return true;
+}
+
+bool WireReader::fail(std::string reason) {
+  failure_ = std::move(reason);
+  return false;
+}
+
+// Nearly all are keys and lengths of one byte.
+inline bool WireReader::varint(std::uint64_t& value) {
+  const auto first = rest_.empty() ? 0xFF : static_cast<unsigned char>(rest_.front());
+  if (first < 0x80) {
+    value = first;
+    rest_.remove_prefix(1);
+    return true;
+  }
+  const auto taken = take_varint(rest_);
+  if (!taken) return fail("a number does not end");
+  value = *taken;
+  return true;
+}
+
+template <std::size_t kBytes>
+bool WireReader::fixed(std::uint64_t& value) {
+  if (rest_.size() < kBytes) return fail("it ends inside a number");
+  value = fixed_at<kBytes>(rest_.data());
+  rest_.remove_prefix(kBytes);
+  return true;
+}
+
+bool WireReader::next(WireField& field) {
+  if (rest_.empty()) return false;
+  std::uint64_t tag = 0, number = 0;
+  if (!varint(tag)) return false;
+  if (tag >> 3 == 0 || tag >> 3 > kLargestFieldNumber) return fail("a field has no valid number");
+  field = {static_cast<std::uint32_t>(tag >> 3), static_cast<WireType>(tag & 7), 0, {}};
+  switch (field.type) {
+    case WireType::fixed64:
+      return fixed<8>(field.integer);
+    case WireType::fixed32:
+      return fixed<4>(field.integer);
+    case WireType::varint:
+    case WireType::bytes:
       break;
     default:
-      return fail(fmt::format("field {} has the unknown wire type {}", field.number, type));
+      return fail(fmt::format("field {} has the unknown wire type {}", field.number, tag & 7));
   }
-  if (!integer) return std::nullopt;
-  field.type = static_cast<WireType>(type);
-  if (field.type != WireType::bytes) {
-    field.integer = *integer;
-    return field;
+  if (!varint(number)) return false;
+  if (field.type == WireType::varint) {
+    field.integer = number;
+    return true;
   }
-  if (*integer > rest_.size()) {
+  if (number > rest_.size()) {
     return fail(
-        fmt::format("field {} needs {} bytes, {} are left", field.number, *integer, rest_.size()));
+        fmt::format("field {} needs {} bytes, {} are left", field.number, number, rest_.size()));
   }
-  field.bytes = rest_.substr(0, *integer);
-  rest_.remove_prefix(*integer);
-  return field;
+  field.bytes = std::string_view(rest_.data(), number);
+  rest_.remove_prefix(number);
+  return true;
 }
 
 void put_varint(std::string& message, std::uint64_t value) {

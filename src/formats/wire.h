@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace assay {
 
@@ -25,21 +26,30 @@ class WireReader {
   explicit WireReader(std::string_view message) : rest_(message), all_(message) {}
 
   // The next field; nullopt at the end, or where the bytes are no field: then failure() says why.
-  std::optional<WireField> next();
+  std::optional<WireField> next() {
+    WireField field;
+    return next(field) ? std::optional(field) : std::nullopt;
+  }
+  bool next(WireField& field);  // the same; false instead of nullopt
   const std::string& failure() const { return failure_; }
   std::size_t position() const { return all_.size() - rest_.size(); }
 
  private:
-  std::optional<std::uint64_t> varint();
-  std::optional<std::uint64_t> fixed(std::size_t bytes);
-  std::nullopt_t fail(std::string reason);
+  // These are false where the bytes do not have it.
+  bool varint(std::uint64_t& value);
+  template <std::size_t kBytes>
+  bool fixed(std::uint64_t& value);
+  bool fail(std::string reason);
 
   std::string_view rest_, all_;
   std::string failure_;
 };
 
-// The next varint of a packed field, which is removed from `bytes`.
+// The varint at the start of `bytes`, from which it is removed; nullopt if there is none.
 std::optional<std::uint64_t> take_varint(std::string_view& bytes);
+
+// Adds the numbers of a packed field, which are of one type; false where they do not end with it.
+bool unpack(std::string_view bytes, WireType type, std::vector<std::uint64_t>& numbers);
 
 void put_varint(std::string& message, std::uint64_t value);
 void put_integer(std::string& message, std::uint32_t number, std::int64_t value);

@@ -31,15 +31,23 @@ std::size_t character_length(std::string_view text) {
 
 }  // namespace
 
-// How many characters at the start are ASCII, in words of eight.
+// How many characters at the start are ASCII, in words of eight: of a name of nothing else, all.
 static std::size_t ascii_length(std::string_view text) {
   constexpr std::uint64_t kHighBits = 0x8080808080808080;
+  const auto is_ascii = [](const char* at, std::size_t size) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, at, size);
+    return (word & kHighBits) == 0;
+  };
+  constexpr std::size_t kWord = sizeof kHighBits;
   std::size_t length = 0;
-  for (std::uint64_t word = 0; length + sizeof word <= text.size(); length += sizeof word) {
-    std::memcpy(&word, text.data() + length, sizeof word);
-    if ((word & kHighBits) != 0) break;
+  for (; length + kWord <= text.size(); length += kWord) {
+    if (!is_ascii(text.data() + length, kWord)) return length;
   }
-  return length;
+  const std::size_t rest = text.size() - length;
+  const bool whole = text.size() >= kWord ? is_ascii(text.data() + text.size() - kWord, kWord)
+                                          : rest == 0 || is_ascii(text.data(), rest);
+  return whole ? text.size() : length;
 }
 
 bool is_utf8(std::string_view text) {

@@ -55,7 +55,8 @@ class StructureChecker {
   void check_outputs(const Body& body);
   void check_use(const std::string& name);
   void report_late(Frame& frame, const std::string& name, std::size_t producer);
-  void define(std::string_view name, std::string_view by);
+  int number_of(std::string_view name);
+  void define(int number, std::string_view by);
   const Definition* find(std::string_view name) const;  // null: it is not visible
   bool defined_here(std::string_view name) const;
   std::string path_of(const Frame& frame, std::size_t position) const;
@@ -99,9 +100,13 @@ bool StructureChecker::defined_here(std::string_view name) const {
   return found && found->depth == frames_.size();
 }
 
-void StructureChecker::define(std::string_view name, std::string_view by) {
+int StructureChecker::number_of(std::string_view name) {
   const auto [number, fresh] = names_.add(name);
   if (fresh) definitions_.emplace_back();
+  return number;
+}
+
+void StructureChecker::define(int number, std::string_view by) {
   Definition& definition = definitions_[static_cast<std::size_t>(number)];
   if (frames_.size() > 1) frames_.back().undo.emplace_back(number, definition);
   definition = {frames_.size(), by};
@@ -113,6 +118,9 @@ void StructureChecker::check_top(const Body& body,
   missing_domains_.clear();
   names_.clear();
   definitions_.clear();
+  const std::size_t names = body.inputs.size() + body.initializers.size() + body.nodes.size();
+  names_.reserve(names);
+  definitions_.reserve(names);
   check(body);
 }
 
@@ -138,7 +146,7 @@ void StructureChecker::check_head(const Body& body) {
     } else if (repeated) {
       add(body.path, "Graph.duplicate", fmt::format("two {}s are named {}", kind, in_quotes(name)));
     } else {
-      define(name, kind);
+      define(number_of(name), kind);
     }
   };
   for (const std::string_view name : body.inputs) check(name, "input", defined_here(name));
@@ -156,17 +164,16 @@ void StructureChecker::check_node(const Node& node) {
   check_subgraphs(node);
   for (const std::string& name : node.outputs) {
     if (name.empty()) continue;
-    const Definition* found = find(name);
-    if (!found) {
-      define(name, "node");
-    } else if (found->depth == frames_.size()) {
+    const int number = number_of(name);
+    const Definition before = definitions_[static_cast<std::size_t>(number)];
+    if (before.depth != frames_.size()) define(number, "node");
+    if (before.depth == frames_.size()) {
       add(here(), "Graph.duplicate",
           fmt::format("output {} is already the name of an earlier {}", in_quotes(name),
-                      found->by == "node" ? "output" : found->by));
-    } else {
+                      before.by == "node" ? "output" : before.by));
+    } else if (before.depth > 0) {
       add(here(), "Graph.shadow",
           fmt::format("output {} hides a name of an outer graph", in_quotes(name)));
-      define(name, "node");
     }
   }
 }

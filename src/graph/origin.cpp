@@ -11,7 +11,11 @@ const std::string* find_property(const Properties& properties, std::string_view 
 }
 
 Properties origin_of(const std::string& name, const std::string& op) {
-  return {{std::string(kOriginNode), name}, {std::string(kOriginOp), op}};
+  Properties origin;  // a list in braces would be copied
+  origin.reserve(2);
+  origin.emplace_back(kOriginNode, name);
+  origin.emplace_back(kOriginOp, op);
+  return origin;
 }
 
 const std::string& origin_name(const Node& node) {

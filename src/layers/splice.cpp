@@ -9,39 +9,78 @@
 namespace assay {
 namespace {
 
-// What the values of a body are called in the model.
+// What the values of a body are called in the model. All that it names is numbered first: its own
+// names are overwritten on the way.
 class Renaming {
  public:
-  explicit Renaming(const std::string& place) : prefix_(place + "::") { set("", ""); }
-
-  // False if the value has a name already.
-  bool set(std::string_view value, std::string name) {
-    if (!values_.add(value).second) return false;
-    names_.push_back(std::move(name));
-    return true;
+  explicit Renaming(const Graph& body) {
+    std::size_t uses = body.inputs.size() + body.outputs.size() + body.initializers.size();
+    for (const Node& node : body.nodes) uses += node.inputs.size() + node.outputs.size();
+    values_.reserve(uses);
+    uses_.reserve(uses);
+    names_.reserve(uses + 1);
+    set(number(""), kNothing);
   }
-  bool contains(std::string_view value) const { return values_.contains(value); }
-  // A value that has no name yet is an inner one.
-  std::string& operator[](std::string_view value) {
+
+  int number(std::string_view value) {
     const auto [number, fresh] = values_.add(value);
-    if (fresh) names_.emplace_back().append(prefix_).append(value);
-    return names_[static_cast<std::size_t>(number)];
+    if (fresh) names_.push_back(nullptr);
+    return number;
+  }
+  void set(int number, const std::string& name) {
+    names_[static_cast<std::size_t>(number)] = &name;
+  }
+  bool has_name(int number) const { return names_[static_cast<std::size_t>(number)] != nullptr; }
+  const std::string& operator[](int number) const {
+    return *names_[static_cast<std::size_t>(number)];
+  }
+
+  // A value that has no name by now is an inner one.
+  void name_rest(const std::string& place) {
+    inner_.reserve(names_.size());
+    for (std::size_t i = 0; i < names_.size(); ++i) {
+      if (names_[i]) continue;
+      const std::string_view value = values_.name(i);
+      std::string& name = inner_.emplace_back();
+      name.reserve(place.size() + 2 + value.size());
+      names_[i] = &name.append(place).append("::").append(value);
+    }
+  }
+
+  void note_uses(const std::vector<std::string>& values) {
+    for (const std::string& value : values) uses_.push_back(number(value));
+  }
+  // In the order in which they were noted.
+  void rename(std::vector<std::string>& values) {
+    for (std::string& value : values) value = (*this)[uses_[renamed_++]];
   }
 
  private:
-  std::string prefix_;
-  NameIndex values_{NameIndex::Names::copied};
-  std::vector<std::string> names_;
+  static const std::string kNothing;
+
+  NameIndex values_;
+  std::vector<const std::string*> names_;  // by number
+  std::vector<std::string> inner_;
+  std::vector<int> uses_;  // numbers
+  std::size_t renamed_ = 0;
 };
+
+const std::string Renaming::kNothing;
 
 }  // namespace
 
 const std::string& SharedConstants::name_of(const Tensor& tensor, const std::string& name) {
   constexpr std::int64_t kMostShared = 64;  // elements
   if (tensor.type() == ElementType::string || tensor.size() > kMostShared) return name;
-  std::string key(short_name(tensor.type()));
-  key += to_text(tensor.shape()) + to_file_bytes(tensor);
-  return names_.try_emplace(std::move(key), name).first->second;
+  const auto add = [this](const void* from, std::size_t bytes) {
+    key_.append(static_cast<const char*>(from), bytes);
+  };
+  key_.assign(1, static_cast<char>(tensor.type()));
+  key_ += static_cast<char>(tensor.rank());
+  add(tensor.shape().data(), tensor.shape().size() * sizeof tensor.shape().front());
+  add(tensor.raw(), tensor.byte_size());
+  const auto [number, fresh] = keys_.add(key_);
+  return fresh ? names_.emplace_back(name) : names_[static_cast<std::size_t>(number)];
 }
 
 Node constant_node(std::string name, Tensor tensor) {
@@ -53,53 +92,63 @@ Node constant_node(std::string name, Tensor tensor) {
   return node;
 }
 
-void splice(const Replaced& replaced, Graph body, Graph& into, SharedConstants* shared) {
-  Renaming names(replaced.place);
-  for (std::size_t i = 0; i < body.inputs.size(); ++i) {
-    names[body.inputs[i].name] = replaced.inputs.at(i);
-  }
+void splice(const Replaced& replaced, Graph&& body, Graph& into, SharedConstants* shared) {
+  Renaming names(body);
+  for (std::size_t i = 0; i < body.inputs.size(); ++i)
+    names.set(names.number(body.inputs[i].name), replaced.inputs.at(i));
   // What passes an input on, or gives a value twice, needs a node that makes the output.
-  std::vector<std::pair<std::string, std::string>> copies;
+  std::vector<std::pair<int, std::size_t>> copies;
   for (std::size_t i = 0; i < replaced.outputs.size(); ++i) {
     const std::string& value = body.outputs.at(i).name;
     ASSAY_CHECK(!value.empty() || replaced.outputs[i].empty());
     if (value.empty() || replaced.outputs[i].empty()) continue;
-    if (!names.set(value, replaced.outputs[i])) {
-      copies.emplace_back(names[value], replaced.outputs[i]);
-    }
+    const int number = names.number(value);
+    if (names.has_name(number))
+      copies.emplace_back(number, i);
+    else
+      names.set(number, replaced.outputs[i]);
   }
+  std::vector<int> constants;
+  std::vector<bool> inner;
+  for (const NamedTensor& constant : body.initializers) {
+    constants.push_back(names.number(constant.name));
+    inner.push_back(!names.has_name(constants.back()));
+  }
+  for (const Node& node : body.nodes) {
+    names.note_uses(node.inputs);
+    names.note_uses(node.outputs);
+  }
+  names.name_rest(replaced.place);
+
   const SharedProperties origin = origin_of(replaced.name, replaced.op);
-  const auto add = [&](Node node, const std::string& fallback) {
+  const auto add = [&](Node&& node) {
     node.metadata = origin;
-    const bool named = !replaced.outputs.empty() && !node.outputs.empty() &&
-                       node.outputs.front() == replaced.outputs.front();
-    node.name = named ? replaced.place : fallback;
+    const std::string& output = node.outputs.front();
+    const bool named = !replaced.outputs.empty() && output == replaced.outputs.front();
+    node.name = named ? replaced.place : output;
     into.nodes.push_back(std::move(node));
   };
-  for (NamedTensor& constant : body.initializers) {
-    const bool is_output = names.contains(constant.name);
-    std::string& name = names[constant.name];
-    if (shared && !is_output) {
-      const std::string& known = shared->name_of(constant.tensor, name);
-      if (known != name) {
-        name = known;
-        continue;
-      }
+  for (std::size_t i = 0; i < constants.size(); ++i) {
+    Tensor& tensor = body.initializers[i].tensor;
+    const std::string& name = names[constants[i]];
+    if (shared && inner[i]) {
+      const std::string& known = shared->name_of(tensor, name);
+      names.set(constants[i], known);
+      if (known != name) continue;
     }
-    add(constant_node(name, std::move(constant.tensor)), name);
+    add(constant_node(name, std::move(tensor)));
   }
   for (Node& node : body.nodes) {
-    for (std::string& input : node.inputs) input = names[input];
-    for (std::string& output : node.outputs) output = names[output];
-    const std::string name = node.outputs.front();
-    add(std::move(node), name);
+    names.rename(node.inputs);
+    names.rename(node.outputs);
+    add(std::move(node));
   }
-  for (auto& [from, to] : copies) {
+  for (const auto& [from, output] : copies) {
     Node node;
     node.op = "Identity";
-    node.inputs = {from};
-    node.outputs = {to};
-    add(std::move(node), to);
+    node.inputs = {names[from]};
+    node.outputs = {replaced.outputs[output]};
+    add(std::move(node));
   }
 }
 

@@ -1,11 +1,12 @@
 // Puts the graph that stands for a layer or an operation into a model, in its place.
 #pragma once
 
+#include <deque>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "graph/graph.h"
+#include "graph/name_index.h"
 
 namespace assay {
 
@@ -24,13 +25,15 @@ class SharedConstants {
   const std::string& name_of(const Tensor& tensor, const std::string& name);
 
  private:
-  std::unordered_map<std::string, std::string> names_;  // by type, shape and elements
+  std::string key_;  // type, shape and elements of the one at hand
+  NameIndex keys_{NameIndex::Names::copied};
+  std::deque<std::string> names_;  // by the number of the key
 };
 
 // Adds the nodes of `body` to `into`. Its inner names become "place::v3", where no value of the
 // model may have "::" in its name; its initialisers become Constant nodes, unless `shared` has
 // them.
-void splice(const Replaced& replaced, Graph body, Graph& into, SharedConstants* shared = nullptr);
+void splice(const Replaced& replaced, Graph&& body, Graph& into, SharedConstants* shared = nullptr);
 
 Node constant_node(std::string name, Tensor tensor);
 

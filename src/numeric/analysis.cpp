@@ -149,7 +149,7 @@ std::optional<std::size_t> KnownNames::place_of(std::string_view name) const {
 
 const Known* KnownNames::find(std::string_view name) const {
   const std::optional<std::size_t> place = place_of(name);
-  return place ? &types_->values[*place].known : nullptr;
+  return place ? types_->values[*place].known.get() : nullptr;
 }
 
 const Known* KnownNames::find(std::string_view name, std::size_t& next) const {
@@ -162,7 +162,7 @@ const Known* KnownNames::find(std::string_view name, std::size_t& next) const {
   if (!place) place = place_of(name);
   if (!place) return nullptr;
   next = *place + 1;
-  return &types_->values[*place].known;
+  return types_->values[*place].known.get();
 }
 
 Analysis::Analysis(const Model& model, AnalysisOptions options)

@@ -55,7 +55,9 @@ class KnownNames {
   // The same for those who ask in the order of the values: `next` is about where the name stands.
   const Known* find(std::string_view name, std::size_t& next) const;
   // Of a slot of the plan that the types came with.
-  const Known* at(int slot) const { return &types_->values[static_cast<std::size_t>(slot)].known; }
+  const Known* at(int slot) const {
+    return types_->values[static_cast<std::size_t>(slot)].known.get();
+  }
 
  private:
   void number_all() const;

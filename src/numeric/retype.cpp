@@ -51,7 +51,7 @@ class Retyper {
   Retyper(const Model& model, ElementType to, const std::set<std::string>& keep)
       : from_(&model), to_(to), keep_(&keep) {
     for (const NamedValueType& value : infer_types(model).values)
-      if (value.known.type.is_tensor() && value.known.type.element == ElementType::f32)
+      if (value.known->type.is_tensor() && value.known->type.element == ElementType::f32)
         native_[value.name] = ElementType::f32;
     result_.model = model;
   }

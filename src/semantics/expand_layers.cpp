@@ -72,7 +72,7 @@ Result<Model> expand_layers(const Model& model) {
   if (!model.opsets.contains(std::string(keras::kDomain))) return model;
   const ModelTypes types = infer_types(model);
   std::unordered_map<std::string_view, const Known*> known;
-  for (const NamedValueType& value : types.values) known[value.name] = &value.known;
+  for (const NamedValueType& value : types.values) known[value.name] = value.known.get();
   const auto opset = model.opsets.find(std::string(keras::kDomain));
   Model result = model;
   result.graph.nodes.clear();

@@ -325,18 +325,21 @@ void Trials::settle(std::vector<Known>& outputs) const {
 
 void Trials::run(const PlannedNode& node, std::vector<Known>& outputs) {
   const FoldingLimit limit;
-  int evaluated = 0;
-  for (const std::vector<std::int64_t>& assignment : assignments()) {
+  const std::vector<std::vector<std::int64_t>> all = assignments();
+  std::vector<bool> legal(all.size());
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const auto same = static_cast<std::size_t>(std::ranges::find(all, all[i]) - all.begin());
+    legal[i] = same == i || legal[same];
+    if (same < i) continue;  // it says nothing new
     try {
-      ++evaluated;
-      if (!evaluate(node, assignment)) return;
-    } catch (const EvaluationError&) {  // the assignment is not a legal one
-      --evaluated;
+      if (!evaluate(node, all[i])) return;
+    } catch (const EvaluationError&) {
+      legal[i] = false;
     } catch (const MemoryLimitError&) {
       return;
     }
   }
-  if (evaluated >= 3) settle(outputs);
+  if (std::ranges::count(legal, true) >= 3) settle(outputs);
 }
 
 }  // namespace

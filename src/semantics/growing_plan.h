@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -21,7 +22,12 @@ class GrowingPlan {
   int slot(const std::string& name) const;    // -1: no value has the name
   void reserve(std::size_t nodes) { plan_.nodes.reserve(nodes); }
   int define(const std::string& name);
-  const PlannedNode& add(const Node& node);  // until the next one is added
+  // These give the node as it is planned, until the next one is added.
+  const PlannedNode& add(const Node& node);
+  // The same for one without graphs inside that differs from a node before in nothing but its
+  // names: what was found for that one, whether it left nothing out, and the slots of the inputs.
+  const PlannedNode& add_alike(const Node& node, const Lookup& found, bool whole,
+                               std::span<const int> inputs);
   // The plan of the whole graph, with the same slots; null if its nodes are no longer where they
   // were when they were added, or call functions of the file. `names` are left to the caller but
   // for those of inputs and initialisers.
@@ -29,6 +35,8 @@ class GrowingPlan {
 
  private:
   struct Parts;
+  PlannedNode& append(const Node& node, PlannedNode planned);
+
   Plan plan_;
   const Node* first_ = nullptr;  // of the graph
   std::unique_ptr<Parts> parts_;

@@ -23,7 +23,7 @@ class KnownSoFar : public KnownValues {
     types_->follow(so_far);
     if (const Known* known = types_->find(name)) return known;
     const auto inside = inside_.find(name);
-    return inside == inside_.end() ? nullptr : &inside->second;
+    return inside == inside_.end() ? nullptr : inside->second.get();
   }
 
   ModelTypes take(const Graph& graph) { return types_->take(graph); }
@@ -39,7 +39,7 @@ class KnownSoFar : public KnownValues {
  private:
   std::unique_ptr<GrowingTypes> types_ =
       std::make_unique<GrowingTypes>(tensorflow::translated_opsets());
-  std::unordered_map<std::string, Known> inside_;
+  std::unordered_map<std::string, std::shared_ptr<const Known>> inside_;
 };
 
 void set_output_types(Model& model, const ModelTypes& types) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -24,8 +25,8 @@ struct NodeRemarks {
 };
 
 struct NamedValueType {
-  std::string name;  // "loop/body/x"
-  Known known;
+  std::string name;                    // "loop/body/x"
+  std::shared_ptr<const Known> known;  // one of all values that do not differ, where that is seen
 };
 
 struct ModelTypes {

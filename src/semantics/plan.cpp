@@ -50,6 +50,10 @@ class Planner {
   std::unique_ptr<Plan> plan(const Graph& graph, const Scope* outer);
   PlannedNode begin(const Node& node) const;
   PlannedNode begin_own(Node& node) const;
+  void number(PlannedNode& node, std::size_t position) {
+    node.id = node_count_++;
+    node.position = position;
+  }
   // The rest of what `result` has.
   void plan_node(std::size_t position, Plan& plan, Scope& scope, PlannedNode& result);
 
@@ -224,8 +228,7 @@ void Planner::plan_node(std::size_t position, Plan& plan, Scope& scope, PlannedN
                           fmt::format("functions unfold to more than {} nodes", kMostUnfolded));
   }
   const Node& own = result.node;
-  result.id = node_count_++;
-  result.position = position;
+  number(result, position);
   result.inputs.reserve(own.inputs.size());
   for (const std::string& input : own.inputs) result.inputs.push_back(use(plan, scope, input));
   plan_subgraphs(result, scope);
@@ -312,12 +315,30 @@ int GrowingPlan::define(const std::string& name) {
   return assay::define(plan_, parts_->scope, name);
 }
 
-const PlannedNode& GrowingPlan::add(const Node& node) {
+PlannedNode& GrowingPlan::append(const Node& node, PlannedNode planned) {
   if (plan_.nodes.empty()) first_ = &node;
-  const std::size_t position = plan_.nodes.size();
-  plan_.nodes.push_back(parts_->planner.begin(node));
-  parts_->planner.plan_node(position, plan_, parts_->scope, plan_.nodes.back());
-  return plan_.nodes.back();
+  return plan_.nodes.emplace_back(std::move(planned));
+}
+
+const PlannedNode& GrowingPlan::add(const Node& node) {
+  PlannedNode& planned = append(node, parts_->planner.begin(node));
+  parts_->planner.plan_node(plan_.nodes.size() - 1, plan_, parts_->scope, planned);
+  return planned;
+}
+
+const PlannedNode& GrowingPlan::add_alike(const Node& node, const Lookup& found, bool whole,
+                                          std::span<const int> inputs) {
+  PlannedNode& planned = append(
+      node, whole
+                ? PlannedNode(node, found)
+                : PlannedNode(std::make_unique<const Node>(complete(node, *found.schema)), found));
+  parts_->planner.number(planned, plan_.nodes.size() - 1);
+  planned.inputs.reserve(inputs.size());
+  for (const int slot : inputs) planned.inputs.push_back({0, slot});
+  planned.outputs.reserve(node.outputs.size());
+  for (const std::string& output : node.outputs)
+    planned.outputs.push_back(output.empty() ? -1 : define(output));
+  return planned;
 }
 
 std::shared_ptr<Plan> GrowingPlan::take(const Graph& graph, std::vector<std::string>& names) {

@@ -62,4 +62,41 @@ void TypeMemory::keep(std::string key, Said said) {
   if (said_.size() < kMostKept) said_.emplace(std::move(key), std::move(said));
 }
 
+int KnownNumbers::of(const Known& known) {
+  KeyWriter key;
+  if (keys_.size() >= kMostKept || !write_known(known, key)) return --others_;
+  return keys_.add(key.key()).first + 1;
+}
+
+std::string_view NumberedMemory::key_of(const Node& node, std::span<const int> inputs) {
+  const auto number = [this](std::size_t value) {
+    const auto word = static_cast<std::uint32_t>(value);
+    key_.append(reinterpret_cast<const char*>(&word), sizeof word);
+  };
+  key_.clear();
+  number(node.op.size());
+  key_ += node.op;
+  number(node.domain.size());
+  key_ += node.domain;
+  number(static_cast<std::size_t>(node.version));
+  number(node.outputs.size());
+  for (const std::string& output : node.outputs) key_ += output.empty() ? '-' : '+';
+  number(inputs.size());
+  for (const int input : inputs) number(static_cast<std::size_t>(input));
+  if (node.attributes.empty()) return key_;
+  KeyWriter attributes;
+  for (const Attribute& attribute : node.attributes)
+    if (!write_attribute(attribute, attributes)) return {};
+  return key_ += attributes.key();
+}
+
+const NumberedMemory::Said* NumberedMemory::find(std::string_view key) const {
+  const int found = keys_.find(key);
+  return found < 0 ? nullptr : &said_[static_cast<std::size_t>(found)];
+}
+
+void NumberedMemory::keep(std::string_view key, Said said) {
+  if (said_.size() < kMostKept && keys_.add(key).second) said_.push_back(std::move(said));
+}
+
 }  // namespace assay

@@ -47,7 +47,7 @@ class EditMaker {
  public:
   EditMaker(const Model& model, const ModelTypes& types, std::size_t index)
       : model_(model), node_(model.graph.nodes[index]), layer_(keras::find_layer(node_.op)) {
-    for (const NamedValueType& value : types.values) known_[value.name] = &value.known;
+    for (const NamedValueType& value : types.values) known_[value.name] = value.known.get();
   }
 
   std::vector<Edit> run() {

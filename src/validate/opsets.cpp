@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "graph/name_index.h"
 #include "graph/names.h"
 #include "graph/order.h"
 #include "layers/keras/layers.h"
@@ -37,6 +38,7 @@ class ImportChecker {
     check_opsets(model_.opsets);
     check_nodes(model_.graph.nodes, model_.opsets, "", 0);
     for (const Function& function : model_.functions) {
+      right_.clear();
       check_nodes(function.nodes, function.opsets, printable(function.name) + "/", 0);
     }
     return std::move(findings_);
@@ -79,19 +81,30 @@ class ImportChecker {
     const Node& node = layer.node;
     const auto opset = opsets.find(node.domain);
     if (opset == opsets.end()) return;  // Graph.opset
+    NameIndex& right = right_[opset->first];
+    if (right.contains(node.op)) return;
     const auto version = static_cast<int>(std::clamp<std::int64_t>(opset->second, 0, kNoLimit));
-    if (node.domain == keras::kDomain) return check_layer(layer, version);
+    if (is_right(node, version)) {
+      right.add(node.op);
+      return;
+    }
+    if (node.domain == keras::kDomain) return add_layer(layer, version);
     const Schema* schema = find_schema(node.domain, node.op, version);
-    if (schema && !schema->deprecated) return;
     const Schema* newest = find_schema(node.domain, node.op, kNoLimit);
     if (!newest || model_.find_function(node.domain, node.op, node.overload)) return;
     add(layer, schema ? schema->since_version : 0, version);
   }
 
+  static bool is_right(const Node& node, int version) {
+    if (node.domain == keras::kDomain)
+      return find_operator(node.domain, node.op, version).entry != nullptr;
+    const Schema* schema = find_schema(node.domain, node.op, version);
+    return schema && !schema->deprecated;
+  }
+
   // A layer is Keras' own, or nobody here knows what it does: Python code is never executed.
-  void check_layer(const Layer& layer, int version) {
+  void add_layer(const Layer& layer, int version) {
     const Node& node = layer.node;
-    if (find_operator(node.domain, node.op, version).entry) return;
     const std::string name = printable(node.op);
     std::string message;
     if (node.op == "Lambda" || node.op == "TFOpLambda") {
@@ -135,6 +148,8 @@ class ImportChecker {
   }
 
   const Model& model_;
+  // Operators with which nothing is wrong, by domain: a graph has few of them, over and over.
+  std::map<std::string_view, NameIndex> right_;
   std::vector<Finding> findings_;
 };
 

@@ -80,8 +80,9 @@ TEST_F(TensorflowRead, ReadsTheTextForm) {
   ASSERT_TRUE(graph.has_value()) << graph.error().message;
   ASSERT_EQ(graph->nodes.size(), 2U);
   EXPECT_EQ(graph->nodes[1].inputs, (std::vector<std::string>{"c:0", "^c"}));
-  EXPECT_EQ(std::get<std::int64_t>(graph->nodes[1].attributes[0].value), 1);  // of a reference: f32
-  const Tensor& value = std::get<Tensor>(graph->nodes[0].attributes[1].value);
+  EXPECT_EQ(std::get<std::int64_t>(graph->nodes[1].attributes.list()[0].value),
+            1);  // of a reference: f32
+  const Tensor& value = std::get<Tensor>(graph->nodes[0].attributes.list()[1].value);
   EXPECT_EQ(value.reals(), (std::vector<double>{1, 2, 2}));  // the last one goes on
 }
 

@@ -46,5 +46,17 @@ TEST(Wire, SaysWhyItStops) {
             "field 1 needs 18446744073709551615 bytes, 0 are left");
 }
 
+TEST(Wire, UnpacksNumbersOfOneType) {
+  std::vector<std::uint64_t> numbers;
+  EXPECT_TRUE(unpack(std::string("\x01\xac\x02\x80\x00", 5), WireType::varint, numbers));
+  EXPECT_TRUE(unpack(std::string("\1\0\0\x80\2\0\0\0", 8), WireType::fixed32, numbers));
+  EXPECT_TRUE(unpack(std::string("\3\0\0\0\0\0\0\x80", 8), WireType::fixed64, numbers));
+  EXPECT_EQ(numbers, (std::vector<std::uint64_t>{1, 300, 0, 0x80000001U, 2, 0x8000000000000003U}));
+  EXPECT_FALSE(unpack("\x01\x80", WireType::varint, numbers));
+  EXPECT_FALSE(unpack(std::string(11, '\xff'), WireType::varint, numbers));
+  EXPECT_FALSE(unpack("abc", WireType::fixed32, numbers));
+  EXPECT_FALSE(unpack("abcd", WireType::fixed64, numbers));
+}
+
 }  // namespace
 }  // namespace assay

@@ -44,7 +44,7 @@ Model import(const std::string& text) { return import_typed(text).model; }
 std::string described(const ModelTypes& types) {
   std::map<std::string, std::string> lines;
   for (const NamedValueType& value : types.values) {
-    const Known& known = value.known;
+    const Known& known = *value.known;
     lines[value.name] = to_text(known.type) + (known.constant.defined() ? " known" : "") +
                         (known.extents ? to_text(*known.extents) : "");
   }

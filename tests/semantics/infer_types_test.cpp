@@ -11,7 +11,7 @@ const Dim kBatch = Dim::named("batch");
 
 Known known(const ModelTypes& types, const std::string& name) {
   for (const NamedValueType& value : types.values) {
-    if (value.name == name) return value.known;
+    if (value.name == name) return *value.known;
   }
   ADD_FAILURE() << "no value " << name;
   return {};

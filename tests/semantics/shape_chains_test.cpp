@@ -38,7 +38,7 @@ class Chain {
     for (const NodeRemarks& remark : types.remarks)
       if (!remark.violations.empty()) return remark.violations.front().rule;
     for (const NamedValueType& value : types.values)
-      if (value.name == name) return to_text(value.known.type);
+      if (value.name == name) return to_text(value.known->type);
     return "nothing";
   }
 

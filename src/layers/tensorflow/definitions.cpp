@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "graph/name_index.h"
+
 namespace assay::tensorflow {
 namespace {
 
@@ -35,11 +37,13 @@ std::span<const Definition> definitions() {
 }
 
 const Definition* find_definition(std::string_view op) {
-  const auto all = definitions();
-  const auto found = std::lower_bound(
-      all.begin(), all.end(), op,
-      [](const Definition& definition, std::string_view name) { return definition.op < name; });
-  return found != all.end() && found->op == op ? &*found : nullptr;
+  static const NameIndex kNumbers = [] {
+    NameIndex numbers;
+    for (const Definition& definition : definitions()) numbers.add(definition.op);
+    return numbers;
+  }();
+  const int found = kNumbers.find(op);
+  return found < 0 ? nullptr : &definitions()[static_cast<std::size_t>(found)];
 }
 
 }  // namespace assay::tensorflow

@@ -147,7 +147,7 @@ void Emitter::emit_value(std::size_t node, Scope& scope) {
   shown.op = wired.def->op;
   shown.domain = kDomain;
   shown.name = wired.def->name;
-  shown.attributes = wired.def->attributes;
+  shown.attributes = wired.def->attributes.list();
   shown.inputs = inputs(node, scope);
   shown.outputs = outputs(node, scope);
   Site site(shown, 1);
@@ -160,7 +160,8 @@ void Emitter::emit_value(std::size_t node, Scope& scope) {
     for (std::size_t i = 0; i < body.outputs.size(); ++i) {
       if (body.outputs[i].name.empty()) throw NotDefined(fmt::format("it has no output {}", i));
     }
-    splice({shown.name, shown.op, shown.name + scope.suffix, shown.inputs, shown.outputs},
+    splice({wired.def->name, wired.def->op, std::move(shown.name) + scope.suffix,
+            std::move(shown.inputs), std::move(shown.outputs)},
            std::move(body), *scope.graph, scope.graph == &model_.graph ? &constants_ : nullptr);
     note_slots(wired);
   } catch (const NotDefined& reason) {

@@ -17,13 +17,15 @@ constexpr int kMostCopies = 100;  // of a variable between its Switch and its Ex
 Frames::Frames(const Wiring& wiring) : wiring_(wiring), of_(wiring.nodes().size(), kOutermost) {
   frames_.emplace_back();
   depth_.push_back(0);
-  assign(execution_order(wiring));
+  assign(wiring.order());
   // A loop runs when all that enters it is there.
   Needs needs;
   for (std::size_t i = 0; i < of_.size(); ++i) {
     if (wiring[i].is("Exit") && of_[i] != kOutermost) needs[i] = frames_[of_[i]].enters;
   }
-  for (const std::size_t i : execution_order(wiring, needs)) {
+  const std::vector<std::size_t> order =
+      needs.empty() ? wiring.order() : execution_order(wiring, needs);
+  for (const std::size_t i : order) {
     frames_[of_[i]].nodes.push_back(i);
     if (wiring[i].is("Exit") && of_[i] != kOutermost) {
       frames_[frames_[of_[i]].parent].nodes.push_back(i);

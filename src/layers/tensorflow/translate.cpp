@@ -14,6 +14,7 @@ constexpr std::int64_t kIrVersion = 10;
 // What nobody takes is what the graph is for.
 void add_outputs(Graph& graph) {
   NameIndex taken, captured(NameIndex::Names::copied);
+  taken.reserve(graph.nodes.size());
   for (const Node& node : graph.nodes) {
     for (const std::string& input : node.inputs) taken.add(input);
     for_each_subgraph(node, [&](const std::string&, const Graph& body) {

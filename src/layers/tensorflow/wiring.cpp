@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "graph/name_index.h"
+
 namespace assay::tensorflow {
 namespace {
 
@@ -18,8 +20,8 @@ struct Reference {
 };
 
 Reference parse(std::string_view input) {
-  const auto colon = input.rfind(':');
-  if (colon == std::string_view::npos) return {input, 0};
+  const auto colon = input.find_last_not_of("0123456789");
+  if (colon == std::string_view::npos || input[colon] != ':') return {input, 0};
   std::size_t output = 0;
   const char* end = input.data() + input.size();
   const auto [rest, failed] = std::from_chars(input.data() + colon + 1, end, output);
@@ -60,22 +62,30 @@ bool WiredNode::is(std::string_view op) const {
 Wiring::Wiring(const GraphDef& graph) {
   nodes_.reserve(graph.nodes.size());
   for (const NodeDef& def : graph.nodes) {
-    by_name_.try_emplace(def.name, nodes_.size());
     nodes_.push_back({&def, find_definition(def.op), {}, {}, 0});
+    nodes_.back().goes_back = nodes_.back().is("NextIteration");
   }
   connect();
+  order_ = execution_order(*this, {});
   count_outputs();
   find_silent();
 }
 
 void Wiring::connect() {
+  NameIndex names;
+  names.reserve(nodes_.size());
+  std::vector<std::size_t> first;  // node of a name, by its number
+  first.reserve(nodes_.size());
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    if (names.add(nodes_[i].def->name).second) first.push_back(i);
+  }
   for (WiredNode& node : nodes_) {
     for (const std::string& input : node.def->inputs) {
       const bool control = input.starts_with('^');
       const Reference reference =
           control ? Reference{std::string_view(input).substr(1)} : parse(input);
-      const auto found = by_name_.find(reference.name);
-      const std::size_t from = found == by_name_.end() ? kNowhere : found->second;
+      const int found = names.find(reference.name);
+      const std::size_t from = found < 0 ? kNowhere : first[static_cast<std::size_t>(found)];
       if (!control) {
         node.inputs.push_back({from, reference.output});
       } else if (from != kNowhere) {
@@ -106,7 +116,7 @@ void Wiring::find_silent() {
   for (WiredNode& node : nodes_) {
     node.silent = node.part() == Part::silent || node.part() == Part::handle;
   }
-  for (const std::size_t i : execution_order(*this)) {
+  for (const std::size_t i : order_) {
     WiredNode& node = nodes_[i];
     const bool of_silent = std::any_of(node.inputs.begin(), node.inputs.end(), [&](const Edge& e) {
       return e.node != kNowhere && nodes_[e.node].silent && nodes_[e.node].part() != Part::handle;
@@ -180,7 +190,7 @@ class Order {
     const WiredNode& wired = wiring_[node];
     if (place < wired.inputs.size()) {
       const std::size_t from = wired.inputs[place].node;
-      return from == kNowhere || wiring_[from].is("NextIteration") ? node : from;
+      return from == kNowhere || wiring_[from].goes_back ? node : from;
     }
     place -= wired.inputs.size();
     if (place < wired.after.size()) return wired.after[place];

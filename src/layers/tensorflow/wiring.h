@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/inline_vector.h"
 #include "layers/tensorflow/definitions.h"
 #include "layers/tensorflow/graph_def.h"
 
@@ -21,11 +22,12 @@ struct Edge {
 struct WiredNode {
   const NodeDef* def = nullptr;
   const Definition* definition = nullptr;  // null: nobody says what it means
-  std::vector<Edge> inputs;                // without control
-  std::vector<std::size_t> after;          // nodes that only come before it: control
+  InlineVector<Edge, 2> inputs;            // without control
+  InlineVector<std::size_t, 2> after;      // nodes that only come before it: control
   std::size_t outputs = 0;
-  bool silent = false;  // nobody wants a value of it
-  bool used = false;    // a node that is not silent takes a value of it
+  bool goes_back = false;  // a NextIteration
+  bool silent = false;     // nobody wants a value of it
+  bool used = false;       // a node that is not silent takes a value of it
 
   Part part() const { return definition ? definition->part : Part::value; }
   bool is(std::string_view op) const;  // also as a reference: RefSwitch is a Switch
@@ -37,6 +39,9 @@ class Wiring {
 
   const std::vector<WiredNode>& nodes() const { return nodes_; }
   const WiredNode& operator[](std::size_t i) const { return nodes_[i]; }
+
+  // Each after what its inputs need.
+  const std::vector<std::size_t>& order() const { return order_; }
 
   // "x", "x:1": what the value is called in the model; as the file says where no node makes it.
   std::string value_name(const Edge& edge) const;
@@ -50,13 +55,13 @@ class Wiring {
   void find_silent();
 
   std::vector<WiredNode> nodes_;
-  std::unordered_map<std::string_view, std::size_t> by_name_;
+  std::vector<std::size_t> order_;
 };
 
 // The nodes in an order in which each comes after what it needs, the file's wherever that is one.
 // NextIteration is needed by nobody; nodes of any other cycle come in the file's order. `more`
 // holds what a node needs beyond its inputs.
 using Needs = std::unordered_map<std::size_t, std::vector<std::size_t>>;
-std::vector<std::size_t> execution_order(const Wiring& wiring, const Needs& more = {});
+std::vector<std::size_t> execution_order(const Wiring& wiring, const Needs& more);
 
 }  // namespace assay::tensorflow
