@@ -18,7 +18,7 @@ class GrowingPlan {
   GrowingPlan(const GrowingPlan&) = delete;
   GrowingPlan& operator=(const GrowingPlan&) = delete;
 
-  const Plan& plan() const { return plan_; }  // only the names of its slots
+  const Plan& plan() const { return plan_; }  // only its nodes and the names of its slots
   int slot(const std::string& name) const;    // -1: no value has the name
   void reserve(std::size_t nodes) { plan_.nodes.reserve(nodes); }
   int define(const std::string& name);
@@ -28,6 +28,7 @@ class GrowingPlan {
   // names: what was found for that one, whether it left nothing out, and the slots of the inputs.
   const PlannedNode& add_alike(const Node& node, const Lookup& found, bool whole,
                                std::span<const int> inputs);
+  std::vector<bool> read() const;  // by slot, whether any node reads it, itself or in its graphs
   // The plan of the whole graph, with the same slots; null if its nodes are no longer where they
   // were when they were added, or call functions of the file. `names` are left to the caller but
   // for those of inputs and initialisers.

@@ -151,6 +151,19 @@ const Known* GrowingTypes::find(const std::string& name) const {
   return slot < 0 ? nullptr : parts_->values[static_cast<std::size_t>(slot)].known.get();
 }
 
+std::vector<bool> GrowingTypes::read(const Graph& graph) {
+  follow(graph);
+  const std::vector<bool> slots = parts_->plan.read();
+  std::vector<bool> result;
+  result.reserve(slots.size());
+  for (const PlannedNode& node : parts_->plan.plan().nodes)
+    for (const int slot : node.outputs)
+      result.push_back(slot < 0 || slots[static_cast<std::size_t>(slot)]);
+  for (std::size_t i = parts_->plan.plan().nodes.size(); i < graph.nodes.size(); ++i)
+    result.insert(result.end(), graph.nodes[i].outputs.size(), true);
+  return result;
+}
+
 ModelTypes GrowingTypes::take(const Graph& graph) {
   follow(graph);
   Parts& parts = *parts_;

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "semantics/infer_types.h"
 
@@ -24,6 +25,9 @@ class GrowingTypes {
   void follow(const Graph& graph);
   // Of the graph's own values; null if there is none of the name.
   const Known* find(const std::string& name) const;
+  // For the outputs of all nodes in turn, whether any node reads them, itself or in its graphs. Of
+  // nodes that are nested too deep to be followed, it says so.
+  std::vector<bool> read(const Graph& graph);
   ModelTypes take(const Graph& graph);  // at the end
 
  private:

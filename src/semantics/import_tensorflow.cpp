@@ -7,6 +7,7 @@
 #include "layers/tensorflow/functions.h"
 #include "layers/tensorflow/translate.h"
 #include "semantics/growing_types.h"
+#include "semantics/plan_order.h"
 
 namespace assay {
 namespace {
@@ -26,6 +27,8 @@ class KnownSoFar : public KnownValues {
     return inside == inside_.end() ? nullptr : inside->second.get();
   }
 
+  std::vector<bool> read(const Graph& whole) override { return types_->read(whole); }
+
   ModelTypes take(const Graph& graph) { return types_->take(graph); }
 
   void next_round(ModelTypes types) {
@@ -41,6 +44,10 @@ class KnownSoFar : public KnownValues {
       std::make_unique<GrowingTypes>(tensorflow::translated_opsets());
   std::unordered_map<std::string, std::shared_ptr<const Known>> inside_;
 };
+
+bool is_wrong(const Model& model, const ModelTypes& types) {
+  return !(types.plan && is_in_order(model, *types.plan)) && !check_structure(model).empty();
+}
 
 void set_output_types(Model& model, const ModelTypes& types) {
   std::vector<NamedType>& outputs = model.graph.outputs;
@@ -63,15 +70,14 @@ TypedModel import_tensorflow(tensorflow::GraphDef file) {
   const tensorflow::GraphDef graph = tensorflow::with_functions_inside(std::move(file));
   KnownSoFar known;
   Translation result = translate(graph, known);
-  const auto is_wrong = [&] { return !check_structure(result.model).empty(); };
-  if (is_wrong()) return {std::move(result.model), nullptr};
   ModelTypes types = known.take(result.model.graph);
+  if (is_wrong(result.model, types)) return {std::move(result.model), nullptr};
   for (int round = 1; result.loops && round < kMostRounds; ++round) {
     const std::size_t before = result.unresolved;
     known.next_round(std::move(types));
     result = translate(graph, known);
-    if (is_wrong()) return {std::move(result.model), nullptr};
     types = known.take(result.model.graph);
+    if (is_wrong(result.model, types)) return {std::move(result.model), nullptr};
     if (result.unresolved == 0 || result.unresolved == before) break;
   }
   set_output_types(result.model, types);

@@ -341,6 +341,18 @@ const PlannedNode& GrowingPlan::add_alike(const Node& node, const Lookup& found,
   return planned;
 }
 
+std::vector<bool> GrowingPlan::read() const {
+  std::vector<bool> result(plan_.names.size());
+  for (const PlannedNode& node : plan_.nodes) {
+    for (const SlotRef& input : node.inputs)
+      if (input.slot >= 0) result[static_cast<std::size_t>(input.slot)] = true;
+    std::set<int> captured;
+    for (const PlannedSubgraph& inner : node.subgraphs) collect_captures(*inner.plan, 1, captured);
+    for (const int slot : captured) result[static_cast<std::size_t>(slot)] = true;
+  }
+  return result;
+}
+
 std::shared_ptr<Plan> GrowingPlan::take(const Graph& graph, std::vector<std::string>& names) {
   const bool whole = graph.nodes.size() == plan_.nodes.size() && graph.nodes.data() == first_;
   auto plan = std::make_shared<Plan>(std::move(plan_));

@@ -1,7 +1,5 @@
 #include "layers/tensorflow/translate.h"
 
-#include "graph/name_index.h"
-#include "graph/order.h"
 #include "layers/tensorflow/emitter.h"
 
 namespace assay::tensorflow {
@@ -11,21 +9,14 @@ namespace {
 constexpr std::int64_t kOpset = 21;
 constexpr std::int64_t kIrVersion = 10;
 
-// What nobody takes is what the graph is for.
-void add_outputs(Graph& graph) {
-  NameIndex taken, captured(NameIndex::Names::copied);
-  taken.reserve(graph.nodes.size());
+// What nobody reads is what the graph is for.
+void add_outputs(Graph& graph, const std::vector<bool>& read) {
+  std::size_t place = 0;
   for (const Node& node : graph.nodes) {
-    for (const std::string& input : node.inputs) taken.add(input);
-    for_each_subgraph(node, [&](const std::string&, const Graph& body) {
-      for (const std::string& name : captured_names(body)) captured.add(name);
-    });
-  }
-  for (const Node& node : graph.nodes) {
-    if (node.op == "Constant" && node.domain.empty()) continue;
+    const bool constant = node.op == "Constant" && node.domain.empty();
     for (const std::string& output : node.outputs) {
-      const bool inner = output.find("::") != std::string::npos;
-      if (!inner && !taken.contains(output) && !captured.contains(output))
+      const bool unread = !read[place++] && !constant;
+      if (unread && output.find("::") == std::string::npos)
         graph.outputs.push_back({output, {}, {}, {}});
     }
   }
@@ -52,7 +43,7 @@ Translation translate(const GraphDef& graph, KnownValues& known) {
   emitter.emit_all();
   result.unresolved = emitter.unresolved();
   result.loops = frames.count() > 1;
-  add_outputs(result.model.graph);
+  add_outputs(result.model.graph, known.read(result.model.graph));
   return result;
 }
 

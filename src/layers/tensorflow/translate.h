@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "graph/graph.h"
 #include "layers/tensorflow/graph_def.h"
@@ -17,6 +18,8 @@ class KnownValues {
   virtual ~KnownValues() = default;
   // By name ("x", "loop/body/x"); null where nothing is. `so_far` is the model's main graph.
   virtual const Known* find(const Graph& so_far, const std::string& name) = 0;
+  // For the outputs of all nodes in turn, whether any node reads them, itself or in its graphs.
+  virtual std::vector<bool> read(const Graph& whole) = 0;
 };
 
 struct Translation {
