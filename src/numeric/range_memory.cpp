@@ -1,21 +1,14 @@
 #include "numeric/range_memory.h"
 
 #include <algorithm>
-#include <array>
 
-#include "semantics/key_writer.h"
+#include "numeric/range_key.h"
 
 namespace assay {
 namespace {
 
 constexpr std::size_t kMostKept = 1 << 14;
 constexpr std::int64_t kMostElements = KeyWriter::kMostElements;
-
-void write_range(const Interval& range, KeyWriter& key) {
-  const std::array<double, 2> ends = {range.low, range.high};
-  key.bytes(ends.data(), sizeof ends);
-  key.mark(range.nan ? 'n' : ' ');
-}
 
 bool write_input(const Value& input, KeyWriter& key) {
   key.mark(!input.present() ? '-' : input.intervals() ? 'r' : 'e');

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "numeric/range_key.h"
 #include "numeric/transfer.h"
-#include "semantics/key_writer.h"
 
 namespace assay {
 namespace {
@@ -11,27 +11,11 @@ namespace {
 constexpr std::size_t kMostKept = 1 << 14;
 constexpr std::size_t kMostCells = 32;
 
-void write_range(const Interval& range, KeyWriter& key) {
-  key.bytes(&range.low, sizeof range.low);
-  key.bytes(&range.high, sizeof range.high);
-  key.mark(range.nan ? 'n' : ' ');
-}
-
-void write_dims(const Dims& dims, KeyWriter& key) {
-  key.count(dims.size());
-  for (const Dim& dim : dims) {
-    key.number(dim.value);
-    if (dim.known()) continue;
-    key.number(dim.symbol.factor());
-    key.text(dim.symbol.base().text());
-  }
-}
-
 // False for what is no tensor.
 bool write_type(const ValueType& type, KeyWriter& key) {
   key.number((type.dims ? 1 : 0) + (type.is_tensor() ? 2 : 0));
   key.number(static_cast<std::int64_t>(type.element));
-  if (type.dims) write_dims(*type.dims, key);
+  if (type.dims) key.dims(*type.dims);
   return type.is_tensor() || type.kind == ValueType::Kind::unknown;
 }
 
@@ -50,7 +34,7 @@ bool write_input(const Abstract& x, const NumberedForms& forms, KeyWriter& key) 
   if (!x.is_tensor()) return true;
   key.number((x.exact.defined() ? 1 : 0) + (x.assumed ? 2 : 0) + (x.may_be_empty ? 4 : 0) +
              (x.extents ? 8 : 0));
-  if (x.extents) write_dims(*x.extents, key);
+  if (x.extents) key.dims(*x.extents);
   if (x.exact.defined()) return key.tensor(x.exact);
   write_cells(x, forms, key);
   return true;

@@ -35,6 +35,15 @@ class KeyWriter {
     count(values.size());
     for (const std::int64_t value : values) number(value);
   }
+  void dims(std::span<const Dim> values) {
+    count(values.size());
+    for (const Dim& dim : values) {
+      number(dim.value);
+      if (dim.known()) continue;
+      number(dim.symbol.factor());
+      text(dim.symbol.base().text());
+    }
+  }
   void text(std::string_view value) {
     count(value.size());
     bytes(value.data(), value.size());

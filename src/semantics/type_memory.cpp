@@ -7,16 +7,6 @@ namespace {
 
 constexpr std::size_t kMostKept = 1 << 14;
 
-void write_dims(const Dims& dims, KeyWriter& key) {
-  key.count(dims.size());
-  for (const Dim& dim : dims) {
-    key.number(dim.value);
-    if (dim.known()) continue;
-    key.number(dim.symbol.factor());
-    key.text(dim.symbol.base().text());
-  }
-}
-
 // These are false for what is too much, or of a kind that a key does not tell.
 bool write_known(const Known& value, KeyWriter& key) {
   const ValueType& type = value.type;
@@ -25,8 +15,8 @@ bool write_known(const Known& value, KeyWriter& key) {
   key.number(static_cast<std::int64_t>(type.kind));
   key.number(static_cast<std::int64_t>(type.element));
   if (type.inner || type.kind == ValueType::Kind::sparse_tensor) return false;
-  if (type.dims) write_dims(*type.dims, key);
-  if (value.extents) write_dims(*value.extents, key);
+  if (type.dims) key.dims(*type.dims);
+  if (value.extents) key.dims(*value.extents);
   return !value.constant.defined() || key.tensor(value.constant);
 }
 
