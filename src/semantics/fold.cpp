@@ -5,6 +5,7 @@
 #include <set>
 
 #include "semantics/evaluator.h"
+#include "semantics/run.h"
 
 namespace assay {
 namespace {
@@ -92,7 +93,7 @@ class Trials {
  public:
   // False: nothing is to be learned.
   bool prepare(const PlannedNode& node, const Site& site, const std::vector<Known>& outputs);
-  void run(const PlannedNode& node, std::vector<Known>& outputs);
+  void run(const PlannedNode& planned, std::vector<Known>& outputs);
 
  private:
   struct Input {
@@ -117,7 +118,8 @@ class Trials {
   int variable(const Dim& dim);
   void note_number(std::int64_t value);
   std::vector<std::vector<std::int64_t>> assignments() const;
-  bool evaluate(const PlannedNode& node, const std::vector<std::int64_t>& assignment);
+  bool evaluate(const PlannedNode& node, const std::vector<std::int64_t>& assignment,
+                RunMemory& memory);
   static void refine(Guess& guess, std::int64_t found, const std::vector<std::int64_t>& assignment);
   void settle(std::vector<Known>& outputs) const;
 
@@ -260,7 +262,8 @@ void Trials::refine(Guess& guess, std::int64_t found, const std::vector<std::int
   }
 }
 
-bool Trials::evaluate(const PlannedNode& node, const std::vector<std::int64_t>& assignment) {
+bool Trials::evaluate(const PlannedNode& node, const std::vector<std::int64_t>& assignment,
+                      RunMemory& memory) {
   std::vector<Value> values;
   for (const Input& input : inputs_) {
     if (input.constant.defined() || input.type == ElementType::undefined) {
@@ -274,7 +277,8 @@ bool Trials::evaluate(const PlannedNode& node, const std::vector<std::int64_t>& 
     }
     values.emplace_back(make_integers(input.type, input.shape, elements));
   }
-  const std::vector<Value> results = evaluate_planned(node, values, {});
+  const EvaluateOptions options;
+  const std::vector<Value> results = Run(options, memory).run_single(node, values);
   for (std::size_t i = 0; i < guesses_.size() && i < results.size(); ++i) {
     const bool fits = results[i].is_tensor() &&
                       results[i].tensor().size() == static_cast<std::int64_t>(guesses_[i].size());
@@ -323,8 +327,15 @@ void Trials::settle(std::vector<Known>& outputs) const {
   }
 }
 
-void Trials::run(const PlannedNode& node, std::vector<Known>& outputs) {
+void Trials::run(const PlannedNode& planned, std::vector<Known>& outputs) {
   const FoldingLimit limit;
+  PlannedNode node(planned.node, planned.found);  // by itself, so that it is remembered
+  node.inputs = planned.inputs;
+  node.outputs = planned.outputs;
+  RunMemory memory;
+  memory.nodes.resize(1);
+  memory.seen.resize(1);
+  memory.expect_more();
   const std::vector<std::vector<std::int64_t>> all = assignments();
   std::vector<bool> legal(all.size());
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -332,7 +343,7 @@ void Trials::run(const PlannedNode& node, std::vector<Known>& outputs) {
     legal[i] = same == i || legal[same];
     if (same < i) continue;  // it says nothing new
     try {
-      if (!evaluate(node, all[i])) return;
+      if (!evaluate(node, all[i], memory)) return;
     } catch (const EvaluationError&) {
       legal[i] = false;
     } catch (const MemoryLimitError&) {
