@@ -1,5 +1,7 @@
 #include "layers/splice.h"
 
+#include <algorithm>
+#include <optional>
 #include <string_view>
 
 #include "base/check.h"
@@ -67,6 +69,27 @@ class Renaming {
 
 const std::string Renaming::kNothing;
 
+// Most operations are one node that makes the output out of the inputs: the names of its inputs in
+// the model; nothing for any other body.
+std::optional<std::vector<std::string>> inputs_of_only_node(const Replaced& replaced,
+                                                            const Graph& body) {
+  constexpr std::size_t kMostCompared = 8;
+  if (body.nodes.size() != 1 || !body.initializers.empty() || replaced.outputs.size() != 1 ||
+      replaced.outputs[0].empty() || body.inputs.size() > kMostCompared)
+    return std::nullopt;
+  const Node& node = body.nodes[0];
+  if (node.outputs.size() != 1 || node.outputs[0] != body.outputs.at(0).name) return std::nullopt;
+  std::vector<std::string> inputs;
+  inputs.reserve(node.inputs.size());
+  for (const std::string& input : node.inputs) {
+    const auto found = std::ranges::find(body.inputs, input, &NamedType::name);
+    if (found == body.inputs.end() || input.empty() || input == node.outputs[0])
+      return std::nullopt;
+    inputs.push_back(replaced.inputs.at(static_cast<std::size_t>(found - body.inputs.begin())));
+  }
+  return inputs;
+}
+
 }  // namespace
 
 const std::string& SharedConstants::name_of(const Tensor& tensor, const std::string& name) {
@@ -93,6 +116,14 @@ Node constant_node(std::string name, Tensor tensor) {
 }
 
 void splice(const Replaced& replaced, Graph&& body, Graph& into, SharedConstants* shared) {
+  if (auto inputs = inputs_of_only_node(replaced, body)) {
+    Node& node = into.nodes.emplace_back(std::move(body.nodes[0]));
+    node.inputs = *std::move(inputs);
+    node.outputs[0] = replaced.outputs[0];
+    node.name = replaced.place;
+    node.metadata = origin_of(replaced.name, replaced.op);
+    return;
+  }
   Renaming names(body);
   for (std::size_t i = 0; i < body.inputs.size(); ++i)
     names.set(names.number(body.inputs[i].name), replaced.inputs.at(i));
