@@ -12,11 +12,12 @@ namespace assay {
 namespace {
 
 // An integer attribute, or a list of them, as a list; empty if absent.
-std::vector<std::int64_t> numbers(const Site& site, std::string_view attribute) {
+std::span<const std::int64_t> numbers(const Site& site, std::string_view attribute) {
   const AttributeValue* value = site.node().find(attribute);
   if (!value) return {};
-  if (const auto* one = std::get_if<std::int64_t>(value)) return {*one};
-  return site.integers(attribute);
+  if (const auto* one = std::get_if<std::int64_t>(value)) return {one, 1};
+  const auto* list = std::get_if<std::vector<std::int64_t>>(value);
+  return list ? std::span(*list) : std::span<const std::int64_t>();
 }
 
 std::string range_text(Limits limits) {
@@ -52,7 +53,8 @@ bool Check::axes(std::string_view attribute, std::string_view input) {
     undecided("axis-range", fmt::format("the rank of {}", input));
     return false;
   }
-  return axes(attribute, numbers(site, attribute), *rank);
+  const std::span<const std::int64_t> values = numbers(site, attribute);
+  return axes(attribute, std::vector(values.begin(), values.end()), *rank);
 }
 
 bool Check::axes(std::string_view what, const std::vector<std::int64_t>& values,

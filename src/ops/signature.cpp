@@ -72,6 +72,12 @@ std::string_view spelled(const ValueType& type, std::string& room) {
   return room;
 }
 
+// Whether a part of the type is not known.
+bool is_open(const ValueType& type, std::string_view spelled) {
+  if (type.is_tensor()) return type.element == ElementType::undefined;
+  return spelled.find("undefined") != std::string_view::npos;
+}
+
 bool allowed(const Schema& schema, std::string_view type, std::string_view found) {
   if (const TypeConstraint* constraint = schema.find_constraint(type))
     return std::find(constraint->allowed.begin(), constraint->allowed.end(), found) !=
@@ -94,27 +100,32 @@ bool check_types(Check& c, const Schema& schema) {
   for (std::size_t i = 0; i < c.site.input_count(); ++i) {
     const FormalParameter* formal = formal_at(schema.inputs, i);
     if (!formal || !c.site.has_input(i)) continue;
-    const std::string_view found = spelled(c.site.type(i), room);
-    if (found.find("undefined") != std::string::npos) {
+    const ValueType& type = c.site.type(i);
+    const std::string_view found = spelled(type, room);
+    if (is_open(type, found)) {
       c.undecided("type", fmt::format("the type of {}", formal->name));
       continue;
     }
-    if (!allowed(schema, formal->type, found)) {
-      holds = refuse_type(c, schema, *formal, found);
-      continue;
-    }
-    if (formal->arity == Arity::variadic && !formal->homogeneous) continue;
+    const bool alike = formal->arity != Arity::variadic || formal->homogeneous;
     const auto known = std::ranges::find_if(bound, [&](std::size_t one) {
-      return formal_at(schema.inputs, one)->type == formal->type;
+      return alike && formal_at(schema.inputs, one)->type == formal->type;
     });
-    if (known == bound.end()) {
-      bound.push_back(i);
-    } else if (const auto other = spelled(c.site.type(*known), other_room); other != found) {
+    if (known != bound.end()) {
+      const std::string_view other = spelled(c.site.type(*known), other_room);
+      if (other == found) continue;  // which is allowed
+      if (!allowed(schema, formal->type, found)) {
+        holds = refuse_type(c, schema, *formal, found);
+        continue;
+      }
       holds =
           c.that(false, "Type Error", "same-type", std::string(other), std::string(found),
                  kArgumentBadness,
                  fmt::format("{} needs one type for all inputs of kind {}, but {} is {} beside {}",
                              schema.name, formal->type, formal->name, found, other));
+    } else if (!allowed(schema, formal->type, found)) {
+      holds = refuse_type(c, schema, *formal, found);
+    } else if (alike) {
+      bound.push_back(i);
     }
   }
   return holds;
@@ -140,6 +151,7 @@ static_assert(std::size(kAlternatives) == std::variant_size_v<AttributeValue>);
 
 bool check_attributes(Check& c, const Schema& schema) {
   bool holds = true;
+  std::size_t known = 0;
   for (const AttributeFormal& formal : schema.attributes) {
     const AttributeValue* value = c.site.node().find(formal.name);
     if (!value) {
@@ -148,6 +160,7 @@ bool check_attributes(Check& c, const Schema& schema) {
           c.argument(false, "attribute-required", fmt::format("attribute {}", formal.name), "none");
       continue;
     }
+    ++known;
     if (std::holds_alternative<AttributeReference>(*value)) continue;
     const AttributeKind kind = kAlternatives[value->index()];
     if (kind == formal.kind) continue;
@@ -155,6 +168,7 @@ bool check_attributes(Check& c, const Schema& schema) {
                        fmt::format("{} to be {}", formal.name, kind_text(formal.kind)),
                        std::string(kind_text(kind)));
   }
+  if (known == c.site.node().attributes.size()) return holds;
   for (const Attribute& attribute : c.site.node().attributes) {
     if (schema.find_attribute(attribute.name)) continue;
     holds = c.argument(false, "attribute-unknown",
