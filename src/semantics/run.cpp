@@ -35,7 +35,7 @@ void set_type(const Value& value, ValueType& type) {
     type = value.value_type();
     return;
   }
-  type.kind = ValueType::Kind::tensor;
+  if (!type.is_tensor()) type = ValueType::tensor(value.type());
   type.element = value.type();
   type.dims.emplace(value.shape().begin(), value.shape().end());
 }
@@ -281,6 +281,10 @@ std::vector<Value> Run::run_entry(const PlannedNode& node, std::span<const Value
     }
   }
   NodeMemory fresh(node);
+  if (!spare_.empty()) {
+    fresh.site.inputs.swap(spare_.back());
+    spare_.pop_back();
+  }
   // Remembering costs; most nodes of most models are evaluated once.
   const bool seen = remember && std::exchange(memory.seen[node.id], 1) != 0;
   fresh.lasting = seen || (!key.empty() && cache.comes_again(key.hash));
@@ -295,7 +299,9 @@ std::vector<Value> Run::run_entry(const PlannedNode& node, std::span<const Value
     if (fresh.lasting) cache.keep(std::move(key), {fresh.composed, std::move(fresh.inner)});
   } else if (seen && keep_inputs(fresh, options_.reading, inputs)) {
     memory.nodes[node.id] = std::make_unique<NodeMemory>(std::move(fresh));
+    return outputs;
   }
+  spare_.push_back(std::move(fresh.site.inputs));
   return outputs;
 }
 

@@ -75,6 +75,7 @@ class Run : public GraphEvaluator {
   std::vector<Running> running_;  // from the outermost
   std::string path_, steps_;
   std::deque<std::vector<Value>> inputs_;  // of the running nodes, and room for those of others
+  std::vector<std::vector<Known>> spare_;  // room for what is known of the inputs of a node
   std::string failed_;                     // the node at which an exception rose
   std::uint64_t node_count_ = 0;
   std::map<const Operator*, int> in_vain_;  // how often in a row plain results did not suffice
