@@ -28,21 +28,23 @@ struct AxisPad {
   std::int64_t cut_end() const { return std::max<std::int64_t>(-end, 0); }
 };
 
+using AxisPads = InlineVector<AxisPad, 4>;
+
 Numbers pad_numbers(const Site& site) {
   return numbers(site, site.version() == 1 ? "paddings" : "pads", 1);
 }
 
 // Absent if the numbers are not known yet.
-std::optional<std::vector<AxisPad>> axis_pads(const Site& site, std::size_t rank) {
+std::optional<AxisPads> axis_pads(const Site& site, std::size_t rank) {
   const Numbers pads = pad_numbers(site), axes = numbers(site, "", 3);
   if (!pads.values || (axes.given && !axes.values)) return std::nullopt;
-  std::vector<AxisPad> result(rank);
+  AxisPads result(rank);
   const std::size_t count = pads.values->size() / 2;
-  std::vector<std::size_t> places;
-  for (std::size_t d = 0; !axes.given && d < rank; ++d) places.push_back(d);
-  if (axes.given) places = normalized(*axes.values, rank);
-  for (std::size_t i = 0; i < count && i < places.size(); ++i)
-    result[places[i]] = {(*pads.values)[i], (*pads.values)[i + count]};
+  const std::vector<std::size_t> places =
+      axes.given ? normalized(*axes.values, rank) : std::vector<std::size_t>();
+  const std::size_t given = axes.given ? places.size() : rank;
+  for (std::size_t i = 0; i < count && i < given; ++i)
+    result[axes.given ? places[i] : i] = {(*pads.values)[i], (*pads.values)[i + count]};
   return result;
 }
 
@@ -83,7 +85,7 @@ bool require_axis_pad(Check& c, const AxisPad& pad, const Dim& extent, std::size
   return true;
 }
 
-Dims padded_dims(const Dims& x, const std::vector<AxisPad>& pads) {
+Dims padded_dims(const Dims& x, const AxisPads& pads) {
   Dims y;
   for (std::size_t d = 0; d < x.size(); ++d) {
     const AxisPad& pad = pads[d];
@@ -101,7 +103,7 @@ void require_pad(Check& c) {
                               : c.one_of("mode", {"constant", "reflect", "edge", "wrap"});
   if (!known_mode || !require_pad_lists(c)) return;
   const Dims& x = *c.dims("data");
-  const std::vector<AxisPad> pads = *axis_pads(c.site, x.size());
+  const AxisPads pads = *axis_pads(c.site, x.size());
   for (std::size_t d = 0; d < x.size(); ++d)
     if (!require_axis_pad(c, pads[d], x[d], d)) return;
   sensible_size(c, padded_dims(x, pads));
@@ -141,12 +143,14 @@ std::vector<std::int64_t> border_places(Border border, const AxisPad& pad, std::
   return places;
 }
 
-std::vector<Run> axis_runs(Border border, const AxisPad& pad, std::int64_t extent) {
+using Runs = InlineVector<Run, 1>;
+
+Runs axis_runs(Border border, const AxisPad& pad, std::int64_t extent) {
   if (border == Border::constant) {
     const std::int64_t kept = extent - pad.cut_begin() - pad.cut_end();
     return {{std::max<std::int64_t>(pad.begin, 0), pad.cut_begin(), kept, 1}};
   }
-  std::vector<Run> runs;
+  Runs runs;
   const std::vector<std::int64_t> places = border_places(border, pad, extent);
   for (std::size_t i = 0; i < places.size(); ++i) {
     const std::int64_t step = runs.empty() ? 2 : places[i] - places[i - 1];
@@ -161,24 +165,27 @@ std::vector<Run> axis_runs(Border border, const AxisPad& pad, std::int64_t exten
   return runs;
 }
 
+void add_run(const Run& run, std::int64_t from_stride, std::int64_t to_stride, Region& region) {
+  region.extents.push_back(run.count);
+  region.from += run.from * from_stride;
+  region.to += run.to * to_stride;
+  region.from_strides.push_back(run.step * from_stride);
+  region.to_strides.push_back(to_stride);
+}
+
 // A region for each way to take one run from each axis.
-std::vector<Region> product_of_runs(const std::vector<std::vector<Run>>& runs, const Shape& x,
-                                    const Shape& y) {
+std::vector<Region> product_of_runs(const std::vector<Runs>& runs, const Shape& x, const Shape& y) {
   const Shape from = strides_of(x), to = strides_of(y);
   std::vector<Region> regions(1);
   for (std::size_t d = 0; d < x.size(); ++d) {
+    if (runs[d].size() == 1) {
+      for (Region& region : regions) add_run(runs[d].front(), from[d], to[d], region);
+      continue;
+    }
     std::vector<Region> longer;
     longer.reserve(regions.size() * runs[d].size());
     for (const Region& region : regions)
-      for (const Run& run : runs[d]) {
-        Region next = region;
-        next.extents.push_back(run.count);
-        next.from += run.from * from[d];
-        next.to += run.to * to[d];
-        next.from_strides.push_back(run.step * from[d]);
-        next.to_strides.push_back(to[d]);
-        longer.push_back(std::move(next));
-      }
+      for (const Run& run : runs[d]) add_run(run, from[d], to[d], longer.emplace_back(region));
     regions = std::move(longer);
   }
   return regions;
@@ -186,7 +193,7 @@ std::vector<Region> product_of_runs(const std::vector<std::vector<Run>>& runs, c
 
 // Many small runs (a wide border about a narrow tensor) make more regions than elements: then axis
 // by axis, each with an index list.
-Value padded_by_axes(const Call& call, Border border, const std::vector<AxisPad>& pads) {
+Value padded_by_axes(const Call& call, Border border, const AxisPads& pads) {
   Value value = call.input(0);
   for (std::size_t d = 0; d < pads.size(); ++d) {
     if (pads[d].begin == 0 && pads[d].end == 0) continue;
@@ -216,7 +223,7 @@ void evaluate_pad(Call& call) {
     call.outputs[0] = Tensor(call.output_type(0), y);
     return;
   }
-  const std::vector<AxisPad> pads = *axis_pads(call.site, x.size());
+  const AxisPads pads = *axis_pads(call.site, x.size());
   const Border border = border_of(call.site);
   // Lists of places are as long as the output: whether there is room for it comes first.
   constexpr std::int64_t kMany = std::int64_t{1} << 22;
@@ -225,7 +232,8 @@ void evaluate_pad(Call& call) {
   } else if (border != Border::constant && std::ranges::max(y) > kMany) {
     throw InexactDecision("the border is too long to follow");
   }
-  std::vector<std::vector<Run>> runs;
+  std::vector<Runs> runs;
+  runs.reserve(x.size());
   std::size_t regions = 1;
   for (std::size_t d = 0; d < x.size(); ++d) {
     runs.push_back(axis_runs(border, pads[d], x[d]));
@@ -236,15 +244,16 @@ void evaluate_pad(Call& call) {
     return;
   }
   Movement movement{product_of_runs(runs, x, y), {}, border != Border::constant};
-  std::vector<Value> inputs(call.inputs.begin(), call.inputs.end());
+  std::vector<Value> filled;
   if (border == Border::constant && call.has(2)) {
     movement.fill = 2;
   } else if (call.site.has("value")) {
-    movement.fill = inputs.size();
-    inputs.push_back(make_scalar(call.input(0).type(), call.site.real("value")));
+    filled.assign(call.inputs.begin(), call.inputs.end());
+    movement.fill = filled.size();
+    filled.push_back(make_scalar(call.input(0).type(), call.site.real("value")));
   }
-  const Call filled{call.site, call.reading, inputs, {}, {}, call.evaluator};
-  call.outputs[0] = moved(filled, movement, call.output_type(0), y);
+  const Call with_value{call.site, call.reading, filled, {}, {}, call.evaluator};
+  call.outputs[0] = moved(filled.empty() ? call : with_value, movement, call.output_type(0), y);
 }
 
 // The border repeats the outermost elements too: what numpy and TensorFlow call symmetric.
@@ -319,7 +328,8 @@ std::vector<Movement> center_crop_pad_movement(const Call& call) {
   call.exact(1);
   const Shape &x = call.input(0).shape(), y = call.output_shape(0);
   if (x == y) return {whole(0)};
-  std::vector<std::vector<Run>> runs;
+  std::vector<Runs> runs;
+  runs.reserve(x.size());
   for (std::size_t d = 0; d < x.size(); ++d) {
     const std::int64_t cut = std::max<std::int64_t>(x[d] - y[d], 0) / 2;
     const std::int64_t added = std::max<std::int64_t>(y[d] - x[d], 0) / 2;
