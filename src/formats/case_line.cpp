@@ -179,13 +179,13 @@ Element parse_json(std::string_view line) {
   return root;
 }
 
-std::string read_bytes(const std::filesystem::path& path) {
+Buffer<char> read_bytes(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) throw FormatError("unreadable", "cannot be read");
   std::error_code failure;
   const std::uintmax_t size = std::filesystem::file_size(path, failure);
   if (!failure && size > 0 && size <= kMostBytes) {
-    std::string bytes;
+    Buffer<char> bytes;
     bytes.reserve(size + simdjson::SIMDJSON_PADDING);
     bytes.resize(size);
     file.read(bytes.data(), static_cast<std::streamsize>(size));
@@ -194,7 +194,8 @@ std::string read_bytes(const std::filesystem::path& path) {
   }
   std::ostringstream content;  // a pipe has no size
   content << file.rdbuf();     // which fails for a file without a byte
-  return std::move(content).str();
+  const std::string bytes = std::move(content).str();
+  return {bytes.begin(), bytes.end()};
 }
 
 }  // namespace
@@ -208,13 +209,16 @@ bool is_case_file(const std::string& path) {
 Result<CaseLines> read_case_lines(const std::filesystem::path& path) {
   return guard_format(path.string(), [&] {
     keras::use_layers();
-    std::string bytes = read_bytes(path);
-    if (path.extension() == ".gz") bytes = inflate(bytes, kMostBytes, simdjson::SIMDJSON_PADDING);
-    bytes.append(simdjson::SIMDJSON_PADDING, ' ');
+    Buffer<char> bytes = read_bytes(path);
+    if (path.extension() == ".gz") {
+      bytes = inflate<Buffer<char>>({bytes.data(), bytes.size()}, kMostBytes,
+                                    simdjson::SIMDJSON_PADDING);
+    }
+    bytes.insert(bytes.end(), simdjson::SIMDJSON_PADDING, '\n');
     CaseLines result;
     result.file_ = path.string();
-    result.bytes_ = std::make_shared<const std::string>(std::move(bytes));
-    std::string_view rest = *result.bytes_;
+    result.bytes_ = std::make_shared<const Buffer<char>>(std::move(bytes));
+    std::string_view rest(result.bytes_->data(), result.bytes_->size());
     rest.remove_suffix(simdjson::SIMDJSON_PADDING);
     while (!rest.empty()) {
       const std::size_t end = std::min(rest.find('\n'), rest.size());

@@ -10,6 +10,7 @@
 #include "base/result.h"
 #include "graph/graph.h"
 #include "graph/value.h"
+#include "tensor/buffer.h"
 
 namespace assay {
 
@@ -29,7 +30,7 @@ class CaseLines {
 
  private:
   friend Result<CaseLines> read_case_lines(const std::filesystem::path& path);
-  std::shared_ptr<const std::string> bytes_;
+  std::shared_ptr<const Buffer<char>> bytes_;
   std::vector<std::string_view> lines_;
   std::string file_;
 };

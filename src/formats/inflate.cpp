@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "formats/failure.h"
+#include "tensor/buffer.h"
 
 namespace assay {
 namespace {
@@ -27,12 +28,13 @@ std::size_t announced_size(std::string_view compressed) {
 
 }  // namespace
 
-std::string inflate(std::string_view compressed, std::size_t most, std::size_t behind) {
+template <class Bytes>
+Bytes inflate(std::string_view compressed, std::size_t most, std::size_t behind) {
   const std::unique_ptr<libdeflate_decompressor, Free> engine(libdeflate_alloc_decompressor());
   if (!engine) throw FormatError("limit", "out of memory");
   std::size_t room =
       std::min(most, std::clamp(announced_size(compressed), kLeastRoom, kMostBelieved));
-  std::string bytes;
+  Bytes bytes;
   bytes.reserve(room + behind);
   std::size_t size = 0;
   do {  // several parts may follow each other in one file
@@ -55,5 +57,8 @@ std::string inflate(std::string_view compressed, std::size_t most, std::size_t b
   bytes.resize(size);
   return bytes;
 }
+
+template std::string inflate(std::string_view, std::size_t, std::size_t);
+template Buffer<char> inflate(std::string_view, std::size_t, std::size_t);
 
 }  // namespace assay
