@@ -212,6 +212,39 @@ TEST(ImportTensorflow, BringsTheTypesOfTheModel) {
   EXPECT_FALSE(import_typed(placeholder("x") + node("y", "Exp", "nowhere")).types);
 }
 
+// Blocks that repeat are planned by what was found for the first one: the plan is the one that
+// would be made of the whole graph, and its slots are the places of the types.
+TEST(ImportTensorflow, BringsThePlanOfTheModel) {
+  const TypedModel imported =
+      import_typed(placeholder("x") + node("a", "Relu", "x") + node("b", "Mul", "x a") +
+                   node("c", "Relu", "b") + node("d", "Mul", "b c") + node("e", "Relu", "d"));
+  const Graph& graph = imported.model.graph;
+  ASSERT_TRUE(imported.types && imported.types->plan);
+  EXPECT_EQ(imported.types->planned, graph.nodes.data());
+  const Plan& plan = *imported.types->plan;
+  const auto whole = make_plan(graph, {&imported.model.opsets});
+  ASSERT_EQ(plan.nodes.size(), whole->nodes.size());
+  const auto name_of = [&](int slot) {
+    return slot < 0 ? "" : imported.types->values[static_cast<std::size_t>(slot)].name;
+  };
+  for (std::size_t i = 0; i < plan.nodes.size(); ++i) {
+    const PlannedNode &own = plan.nodes[i], &other = whole->nodes[i];
+    EXPECT_EQ(own.found.entry, other.found.entry);
+    EXPECT_EQ(own.found.schema, other.found.schema);
+    EXPECT_EQ(own.position, i);
+    EXPECT_EQ(own.node.attributes.size(), other.node.attributes.size());
+    ASSERT_EQ(own.inputs.size(), graph.nodes[i].inputs.size());
+    for (std::size_t k = 0; k < own.inputs.size(); ++k) {
+      EXPECT_EQ(name_of(own.inputs[k].slot), graph.nodes[i].inputs[k]);
+      EXPECT_EQ(own.inputs[k].last, other.inputs[k].last);
+    }
+    ASSERT_EQ(own.outputs.size(), graph.nodes[i].outputs.size());
+    for (std::size_t k = 0; k < own.outputs.size(); ++k)
+      EXPECT_EQ(name_of(own.outputs[k]), graph.nodes[i].outputs[k]);
+    EXPECT_EQ(own.dying.size(), other.dying.size());
+  }
+}
+
 TEST(ImportTensorflow, LeavesLoopsOfAnotherFormUnknown) {
   const Model model = import(loop(node("cond", "Identity", "less")));
   EXPECT_TRUE(check_structure(model).empty()) << check_structure(model).front().message;
