@@ -2,11 +2,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <utility>
+#include <map>
 
 #include <fmt/format.h>
 
-#include "base/inline_vector.h"
 #include "ops/matrix.h"
 #include "ops/window_checks.h"
 
@@ -15,40 +14,7 @@ namespace {
 
 // Indices are numbered: letters by their code, the axes of the ellipsis from kEllipsis on.
 constexpr int kEllipsis = 1000;
-using Labels = InlineVector<int, 8>;
-
-// Values by label, in its order. Equations have few labels.
-template <class T>
-class ByLabel {
- public:
-  struct Entry {
-    int label;
-    T value;
-  };
-
-  // The value of the label, and whether it is the one given here.
-  std::pair<T&, bool> add(int label, const T& value) {
-    auto* place = std::ranges::lower_bound(entries_, label, {}, &Entry::label);
-    const bool fresh = place == entries_.end() || place->label != label;
-    if (fresh) place = entries_.insert(place, Entry{label, value});
-    return {place->value, fresh};
-  }
-  T& operator[](int label) { return add(label, T()).first; }
-  const T* find(int label) const {
-    const auto* place = std::ranges::find(entries_, label, &Entry::label);
-    return place == entries_.end() ? nullptr : &place->value;
-  }
-  const T& at(int label) const {
-    const T* value = find(label);
-    ASSAY_CHECK(value);
-    return *value;
-  }
-  const Entry* begin() const { return entries_.begin(); }
-  const Entry* end() const { return entries_.end(); }
-
- private:
-  InlineVector<Entry, 6> entries_;
-};
+using Labels = std::vector<int>;
 
 struct Term {
   Labels letters;     // without the ellipsis
@@ -123,7 +89,7 @@ Labels labels_of(const Term& term, int width) {
 
 Labels output_labels(const Equation& equation, int width) {
   if (equation.output) return labels_of(*equation.output, width);
-  ByLabel<int> uses;
+  std::map<int, int> uses;
   bool ellipsis = false;
   for (const Term& term : equation.inputs) {
     ellipsis = ellipsis || term.ellipsis >= 0;
@@ -147,40 +113,40 @@ int ellipsis_width(const Equation& equation, const Site& site) {
 }
 
 // The extent of every label: an extent of 1 gives way to another operand's.
-ByLabel<Dim> extents_of(const Equation& equation, const Site& site, int width) {
-  ByLabel<Dim> extents;
+std::map<int, Dim> extents_of(const Equation& equation, const Site& site, int width) {
+  std::map<int, Dim> extents;
   for (std::size_t i = 0; i < equation.inputs.size(); ++i) {
     const Dims* dims = site.dims(i);
     const Labels labels = labels_of(equation.inputs[i], width);
     for (std::size_t d = 0; d < labels.size(); ++d) {
       const Dim own = dims && dims->size() == labels.size() ? (*dims)[d] : Dim();
-      const auto [extent, fresh] = extents.add(labels[d], own);
-      if (!fresh) extent = broadcast_dims({extent}, {own}).front();
+      const auto [at, fresh] = extents.emplace(labels[d], own);
+      if (!fresh) at->second = broadcast_dims({at->second}, {own}).front();
     }
   }
   return extents;
 }
 
 void require_extents(Check& c, const Equation& equation, int width) {
-  ByLabel<Dim> seen;
+  std::map<int, Dim> seen;
   for (std::size_t i = 0; i < equation.inputs.size(); ++i) {
     const Dims* dims = c.site.dims(i);
     if (!dims) continue;
-    ByLabel<Dim> own;
+    std::map<int, Dim> own;
     const Labels labels = labels_of(equation.inputs[i], width);
     for (std::size_t d = 0; d < labels.size(); ++d) {
       const Dim& extent = (*dims)[d];
       // Along a diagonal, extents must be the same; between operands, 1 is repeated.
-      const Dim& diagonal = own.add(labels[d], extent).first;
-      Dim& other = seen.add(labels[d], extent).first;
-      const bool clash = other.differs_from(extent) && other.value != 1 && extent.value != 1;
-      if (diagonal.differs_from(extent) || clash) {
-        c.shape(false, "extents", "one extent for each letter", to_text(*dims));
+      const auto [at, fresh] = own.emplace(labels[d], extent);
+      const auto [other, first] = seen.emplace(labels[d], extent);
+      const bool clash =
+          other->second.differs_from(extent) && other->second.value != 1 && extent.value != 1;
+      if (!c.shape(!(at->second.differs_from(extent) || clash), "extents",
+                   "one extent for each letter", to_text(*dims)))
         return;
-      }
-      if (!diagonal.same_as(extent) || !(other.known() && extent.known()))
+      if (!at->second.same_as(extent) || !(other->second.known() && extent.known()))
         c.undecided("extents", fmt::format("the extents of operand {}", i));
-      if (other.known() && other.value == 1) other = extent;
+      if (other->second.known() && other->second.value == 1) other->second = extent;
     }
   }
 }
@@ -216,7 +182,7 @@ void require_einsum(Check& c) {
   if (width < 0) return;
   require_extents(c, equation, width);
   if (!c.violations.empty()) return;
-  const ByLabel<Dim> extents = extents_of(equation, c.site, width);
+  const std::map<int, Dim> extents = extents_of(equation, c.site, width);
   Dims result;
   for (int label : output_labels(equation, width)) result.push_back(extents.at(label));
   require_size(c, result);
@@ -227,11 +193,11 @@ void infer_einsum(Infer& n) {
   const int width = ellipsis_width(equation, n.site);
   if (!equation.fault.empty() || width < 0 || equation.inputs.size() != n.site.input_count())
     return n.output(0, n.element(0));
-  const ByLabel<Dim> extents = extents_of(equation, n.site, width);
+  const std::map<int, Dim> extents = extents_of(equation, n.site, width);
   Dims result;
   for (int label : output_labels(equation, width)) {
-    const Dim* found = extents.find(label);
-    result.push_back(found ? *found : Dim());
+    const auto found = extents.find(label);
+    result.push_back(found == extents.end() ? Dim() : found->second);
   }
   n.output(0, n.element(0), result);
 }
@@ -249,14 +215,15 @@ bool has(const Labels& labels, int label) {
 
 // The operand with its axes in the order of `to` (all of them its own), the strides given by label.
 template <class S>
-Operand<S> gathered(const Array<S>& from, const Labels& to, const ByLabel<std::int64_t>& extents,
-                    const ByLabel<std::int64_t>& strides) {
+Operand<S> gathered(const Array<S>& from, const Labels& to,
+                    const std::map<int, std::int64_t>& extents,
+                    const std::map<int, std::int64_t>& strides) {
   Operand<S> result;
   result.labels = to;
   Shape shape;
   for (int label : to) shape.push_back(extents.at(label));
   result.elements = Array<S>(shape);
-  Shape index(to.size()), steps;
+  std::vector<std::int64_t> index(to.size()), steps;
   for (int label : to) steps.push_back(strides.at(label));
   std::int64_t at = 0;
   for (S& element : result.elements.data) {
@@ -274,7 +241,7 @@ Operand<S> gathered(const Array<S>& from, const Labels& to, const ByLabel<std::i
 template <class S>
 Operand<S> ordered(const Operand<S>& x, const Labels& to) {
   if (x.labels == to) return x;
-  ByLabel<std::int64_t> extents, strides;
+  std::map<int, std::int64_t> extents, strides;
   const Shape own = strides_of(x.elements.shape);
   for (std::size_t d = 0; d < x.labels.size(); ++d) {
     extents[x.labels[d]] = x.elements.shape[d];
@@ -285,9 +252,9 @@ Operand<S> ordered(const Operand<S>& x, const Labels& to) {
 
 // Diagonals taken, and axes of extent 1 that another operand has longer left away.
 template <class S>
-Operand<S> prepared(Array<S> x, const Labels& labels, const ByLabel<std::int64_t>& whole) {
+Operand<S> prepared(Array<S> x, const Labels& labels, const std::map<int, std::int64_t>& whole) {
   Labels once;
-  ByLabel<std::int64_t> extents, strides;
+  std::map<int, std::int64_t> extents, strides;
   const Shape own = strides_of(x.shape);
   for (std::size_t d = 0; d < labels.size(); ++d) {
     if (x.shape[d] != whole.at(labels[d])) continue;
@@ -348,14 +315,14 @@ Operand<S> joined(const Operand<S>& a, const Operand<S>& b, const Labels& kept) 
 
 // The whole expression. Labels that only one operand has are summed when that operand comes.
 template <class S>
-Array<S> evaluated(std::vector<Operand<S>> operands, const Labels& output) {
+Array<S> evaluated(const std::vector<Operand<S>>& operands, const Labels& output) {
   Operand<S> total;
   total.elements = Array<S>(Shape{}, constant<S>(1));
   for (std::size_t i = 0; i < operands.size(); ++i) {
     Labels kept = output;
     for (std::size_t later = i + 1; later < operands.size(); ++later)
       kept.insert(kept.end(), operands[later].labels.begin(), operands[later].labels.end());
-    Operand<S> next = std::move(operands[i]);
+    Operand<S> next = operands[i];
     Labels lone, rest;
     for (int label : next.labels)
       (has(kept, label) || has(total.labels, label) ? rest : lone).push_back(label);
@@ -389,7 +356,7 @@ struct Einsum {
   template <class S>
   void operator()(Frame<S>& frame) const {
     const int width = ellipsis_width(equation, frame.site());
-    ByLabel<std::int64_t> whole;
+    std::map<int, std::int64_t> whole;
     for (const auto& [label, dim] : extents_of(equation, frame.site(), width))
       whole[label] = dim.value;
     const Labels output = output_labels(equation, width);
@@ -403,7 +370,7 @@ struct Einsum {
 
  private:
   template <class To, class S, class Get>
-  std::vector<Operand<To>> operands(const Frame<S>& frame, const ByLabel<std::int64_t>& whole,
+  std::vector<Operand<To>> operands(const Frame<S>& frame, const std::map<int, std::int64_t>& whole,
                                     int width, const Get& get) const {
     std::vector<Operand<To>> result;
     for (std::size_t i = 0; i < equation.inputs.size(); ++i) {
@@ -426,7 +393,7 @@ struct Einsum {
   }
 
   template <class S>
-  Magnitudes magnitudes(const Frame<S>& frame, const ByLabel<std::int64_t>& whole, int width,
+  Magnitudes magnitudes(const Frame<S>& frame, const std::map<int, std::int64_t>& whole, int width,
                         const Labels& output) const {
     Magnitudes m;
     const auto values = operands<double>(frame, whole, width, [](const S& x) { return middle(x); });
@@ -451,7 +418,7 @@ struct Einsum {
   }
 
   template <class S>
-  Array<S> enclosures(const Frame<S>& frame, const ByLabel<std::int64_t>& whole, int width,
+  Array<S> enclosures(const Frame<S>& frame, const std::map<int, std::int64_t>& whole, int width,
                       const Labels& output) const {
     const Magnitudes m = magnitudes(frame, whole, width, output);
     const auto count = static_cast<double>(equation.inputs.size());
