@@ -8,7 +8,6 @@ NumberedForms::NumberedForms(std::span<const Abstract> inputs) {
   for (const Abstract& input : inputs)
     for (const Cell& cell : input.cells)
       if (number_of(cell.form) == 0 && cell.form != 0) given_.push_back(cell.form);
-  views_.given = given_.size();
 }
 
 std::uint32_t NumberedForms::number_of(std::uint32_t form) const {
@@ -23,15 +22,14 @@ Abstract NumberedForms::numbered(Abstract x) const {
 
 std::uint32_t NumberedForms::seen_through(std::uint32_t number, const IndexMap& through) {
   if (number == 0 || is_plain(through)) return number;
-  views_.views.push_back({number, through});
-  return static_cast<std::uint32_t>(views_.given + views_.views.size());
+  views_.push_back({number, through});
+  return static_cast<std::uint32_t>(given_.size() + views_.size());
 }
 
 void NumberedForms::resolve(const FormViews& views, std::vector<Abstract>& outputs,
                             Forms& forms) const {
   std::vector<std::uint32_t> made(given_);
-  for (const auto& [of, through] : views.views)
-    made.push_back(forms.seen_through(made[of - 1], through));
+  for (const auto& [of, through] : views) made.push_back(forms.seen_through(made[of - 1], through));
   for (Abstract& output : outputs)
     for (Cell& cell : output.cells)
       if (cell.form != 0) cell.form = made[cell.form - 1];

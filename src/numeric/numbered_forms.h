@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -12,15 +11,13 @@
 
 namespace assay {
 
-// What a node that moves elements makes of forms, to be done again with others.
-struct FormViews {
-  struct View {
-    std::uint32_t of = 0;  // a number: of an input's form, or of a view before
-    IndexMap through;
-  };
-  std::size_t given = 0;  // numbers 1 to this are of the inputs' forms, those behind of the views
-  std::vector<View> views;
+// What a node that moves elements makes of forms, to be done again with others: each is the form of
+// a number (of an input's, or of a view before) seen through another index.
+struct FormView {
+  std::uint32_t of = 0;
+  IndexMap through;
 };
+using FormViews = std::vector<FormView>;
 
 class NumberedForms : public FormReader {
  public:
@@ -32,13 +29,13 @@ class NumberedForms : public FormReader {
   std::uint32_t seen_through(std::uint32_t number, const IndexMap& through) override;
 
   const FormViews& views() const { return views_; }
-  void forget_views() { views_.views.clear(); }
+  void forget_views() { views_.clear(); }
   // Puts the forms in the place of their numbers, made by these views.
   void resolve(const FormViews& views, std::vector<Abstract>& outputs, Forms& forms) const;
 
  private:
   std::vector<std::uint32_t> given_;  // by number, from 1 on
-  FormViews views_;
+  FormViews views_;                   // whose numbers follow
 };
 
 }  // namespace assay

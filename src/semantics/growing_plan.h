@@ -29,9 +29,9 @@ class GrowingPlan {
   const PlannedNode& add_alike(const Node& node, const Lookup& found, bool whole,
                                std::span<const int> inputs);
   std::vector<bool> read() const;  // by slot, whether any node reads it, itself or in its graphs
-  // The plan of the whole graph, with the same slots; null if its nodes are no longer where they
-  // were when they were added, or call functions of the file. `names` are left to the caller but
-  // for those of inputs and initialisers.
+  // The plan of the whole graph, with the same slots; null if its nodes are not all there, or no
+  // longer where they were when they were added. `names` are left to the caller but for those of
+  // inputs and initialisers.
   std::shared_ptr<Plan> take(const Graph& graph, std::vector<std::string>& names);
 
  private:
